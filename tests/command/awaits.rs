@@ -1,6 +1,5 @@
-//! `tokio-statemap awaits`: each async fn's suspend points are the `.await`s of its source, in the same order
-//! and lines, and what is awaited there is what the source says; whatever else a file is, it is told in one
-//! line.
+//! `tokio-statemap awaits`: the suspend points of each async fn are the `.await`s of its source, in the same
+//! order and with the same lines and awaited futures. Wrong files are reported in one line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +52,7 @@ fn problem(file: &Path) -> String {
     stderr
 }
 
-/// How many points are as they are written.
+/// Counts the points that are as in the source.
 #[track_caller]
 fn assert_as_written(all: &[Listed]) -> usize {
     let mut points = 0;
@@ -66,7 +65,7 @@ fn assert_as_written(all: &[Listed]) -> usize {
     points
 }
 
-/// What the comment of each line says.
+/// Returns the expectations in the comments of the lines.
 #[track_caller]
 fn assert_awaits_as_commented(all: &[Listed]) {
     let mut checked = 0;
@@ -94,7 +93,7 @@ fn suspend_points_are_those_of_the_source() {
     assert!(assert_as_written(&all) >= 60);
     assert_awaits_as_commented(&all);
 
-    // Optimised or not: what a task may wait for is decided before.
+    // The possible waits don't depend on optimisation.
     let release = build_program(Path::new(TARGET), Variant::Release, "awaits");
     assert_eq!(text(&release, &[]), debug);
 }
@@ -167,7 +166,7 @@ fn the_page_has_all_of_the_text_and_no_script() {
 #[test]
 fn a_file_that_says_too_little_is_told_why() {
     const FULL: &str = "build it with `debug = \"full\"` in its profile";
-    // The profile of this workspace has lines only.
+    // The profile of this workspace has only lines.
     let lines_only = build(Path::new(TARGET), "command", &["build", "--bin", "awaits"], "awaits");
     let lines_only = problem(&lines_only);
     assert!(lines_only.contains("no types") && lines_only.contains(FULL), "{lines_only}");
@@ -193,12 +192,12 @@ fn a_file_that_says_too_little_is_told_why() {
     assert!(problem(&folder.join("nothing")).contains("can't be read"));
 }
 
-/// Debug information comes from outside: whatever is in it, the command ends soon, by itself.
+/// The command ends soon for any debug information, as that comes from outside.
 #[test]
 fn damaged_debug_information_does_no_harm() {
     let whole = fs::read(program()).unwrap();
     let file = folder_of("awaits-damaged").join("awaits");
-    // Built now, or that would count as part of the first run.
+    // Build it before, so that the first run isn't slowed down.
     binary();
     let mut random = 7_u64;
     let mut next = |below: usize| {
@@ -226,7 +225,7 @@ fn damaged_debug_information_does_no_harm() {
     }
 }
 
-/// Where a section is in an ELF file of 64 bits, by its headers.
+/// Returns the position of a section in an ELF file of 64 bits, by its headers.
 fn section(file: &[u8], name: &str) -> (usize, usize) {
     let number = |at: usize, bytes: usize| {
         let mut number = [0; 8];

@@ -1,11 +1,11 @@
-//! Data that can't be drawn: one line that says where and why, exit status 1, no output.
+//! Invalid data: one line with position and problem, exit status 1, no output.
 
 use std::fs;
 use std::path::Path;
 
 use super::binary::{TASKS, folder, names_in, run, run_with, tasks};
 
-/// Each kind of bad data, and what is said about it.
+/// Returns each kind of invalid data, with the message.
 fn bad() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let with = |records: &str| format!("{TASKS}{records}").into_bytes();
     let datum = "{\"time\":\"130\",\"entity\":\"main\",\"state\":1}\n";

@@ -10,10 +10,10 @@ use tests::build::build;
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// The path of the binary.
+/// Returns the path of the binary.
 ///
-/// It is behind a feature that this workspace's other tests don't have on, so that cargo doesn't
-/// build it for them.
+/// It needs a feature that the other tests of this workspace don't enable, so cargo doesn't build it for
+/// them.
 pub(super) fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
@@ -23,7 +23,7 @@ pub(super) fn binary() -> &'static Path {
     })
 }
 
-/// An empty folder for a test.
+/// Creates an empty folder for a test.
 pub(super) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(TARGET).join("command-files").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -31,17 +31,17 @@ pub(super) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// How the command ended.
+/// The end of a run of the command.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// Its exit status; `None` if a signal ended it.
+    /// The exit status, or `None` if a signal ended it.
     pub(super) status: Option<i32>,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 impl Ended {
-    /// What it wrote on stdout, and that nothing went wrong.
+    /// Returns its stdout, and asserts that nothing went wrong.
     #[track_caller]
     pub(super) fn stdout(self) -> String {
         assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""), "{}", self.stdout);
@@ -64,7 +64,7 @@ pub(super) fn run(folder: &Path, args: &str) -> Ended {
     run_with(folder, args, b"")
 }
 
-/// The same with something on its standard input.
+/// Runs the command with standard input.
 pub(super) fn run_with(folder: &Path, args: &str, stdin: &[u8]) -> Ended {
     let mut child = Command::new(binary())
         .args(args.split(' ').filter(|arg| !arg.is_empty()))
@@ -76,14 +76,14 @@ pub(super) fn run_with(folder: &Path, args: &str, stdin: &[u8]) -> Ended {
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let stdin = stdin.to_vec();
-    // It may end before it has read everything.
+    // The command may end before it has read everything.
     let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     output.into()
 }
 
-/// The names of all that is in `folder`, sorted.
+/// Returns the names of the entries of `folder`, sorted.
 pub(super) fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
@@ -92,14 +92,14 @@ pub(super) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Metadata of tasks as this crate writes it, and of workers.
+/// The metadata of tasks and of workers, as this crate writes it.
 pub(super) const TASKS: &str = r##"{"start":[1000,0],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
 "##;
 pub(super) const WORKERS: &str = r##"{"start":[1000,0],"title":"api: Tokio workers","states":{"running":{"value":0,"color":"#DC267F"},"parked":{"value":1,"color":"#FE6100"},"stopped":{"value":2,"color":"#648FFF"}},"host":"box","entityKind":"Worker"}
 "##;
 
-/// What stands behind them: what the run was. Then, in front of the last datum, what there is to be said
-/// of its data: `lists` are those of tasks or of workers.
+/// Returns the description of a run, which follows the metadata, and its part with `lists`, which precedes
+/// the last datum.
 pub(super) fn run_of(runtime: Option<&str>, end_ns: u64) -> String {
     let runtime = runtime.map_or_else(String::new, |name| format!("\"runtime\":\"{name}\","));
     format!(
@@ -114,13 +114,13 @@ pub(super) fn part_of(data: usize, lists: &str) -> String {
     format!("{{\"tag\":\"tokio-statemap 1\",\"state\":0,\"data\":{data},{lists}}}\n")
 }
 
-/// The definition of a tag.
+/// Returns the definition of a tag.
 pub(super) fn definition(state: u32, file: &str, place: &str) -> String {
     let (tag, file) = (Value::from(format!("{file}:{place}")), Value::from(file));
     format!("{{\"state\":{state},\"tag\":{tag},\"file\":{file},\"location\":\"{place}\"}}\n")
 }
 
-/// Tasks, of which one blocks.
+/// Returns the data of tasks, one of which blocks.
 pub(super) fn tasks() -> String {
     let mut data = TASKS.to_owned() + &run_of(None, 60_000_000);
     for state in [0, 1, 2, 4] {
@@ -147,7 +147,7 @@ pub(super) fn tasks() -> String {
     data
 }
 
-/// The worker that they ran on.
+/// Returns the data of their worker.
 pub(super) fn workers() -> String {
     let mut data = WORKERS.to_owned() + &run_of(None, 60_000_000);
     for (time, state) in

@@ -1,4 +1,5 @@
-//! `diff`: a line that takes twice as long is named first, as text, as JSON and on the page; runs that are alike are called so.
+//! `diff` names a line that takes twice as long first, as text, as JSON and on the page. It reports no
+//! difference for equal runs.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +12,8 @@ use super::page::Page;
 
 const MS: u64 = 1_000_000;
 
-/// The tasks' data of a run of five lines, from `first` on in the source, of which one may take twice as long.
+/// Returns the tasks' data of a run of five lines, from `first` on in the source. One of them may take twice
+/// as long.
 fn data(first: u32, slow: Option<u32>, seed: u64) -> Vec<u8> {
     let mut events = Vec::new();
     let mut random = seed;
@@ -56,7 +58,7 @@ fn write(folder: &Path, name: &str, data: impl AsRef<[u8]>) {
 fn files(name: &str) -> std::path::PathBuf {
     let folder = folder(name);
     write(&folder, "before.json", data(10, None, 1));
-    // The same with three lines more above.
+    // The source has three lines more above.
     write(&folder, "after.json", data(13, Some(2), 2));
     write(&folder, "same.json", data(10, None, 3));
     folder
@@ -91,7 +93,7 @@ fn the_line_that_got_longer_is_the_first() {
     );
     let titles: Vec<&str> = page.sections.iter().map(|section| &*section.title).collect();
     assert_eq!(titles, ["Tasks before", "Tasks after"]);
-    // Both from the left edge on.
+    // Both begin at the left edge.
     for section in &page.sections {
         let starts = section.rows.iter().filter_map(|row| row.changes.first());
         assert!(starts.into_iter().any(|change| change.0 < MS));
@@ -116,7 +118,7 @@ fn a_folder_holds_the_runs_of_a_version() {
     for (args, message) in [
         ("diff before.json workers.json", None),
         ("diff before.json missing.json", Some("missing.json")),
-        ("diff before.json empty", Some("there are no .json or .json.gz files in this folder")),
+        ("diff before.json empty", Some("this folder has no .json or .json.gz files")),
     ] {
         fs::create_dir_all(folder.join("empty")).unwrap();
         let ended = run(&folder, args);
@@ -139,7 +141,12 @@ fn what_is_no_run_is_refused() {
     write(&folder, "others.json", others);
     let ended = run(&folder, "diff before.json others.json");
     assert_eq!(ended.status, Some(1));
-    assert!(ended.stderr.contains("others.json: this is no run of tokio-statemap"), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("others.json: this isn't the data of a run as tokio-statemap wrote it"),
+        "{ended:?}"
+    );
     for args in [
         "diff before.json",
         "diff before.json after.json -o page.pdf",

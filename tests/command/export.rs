@@ -1,4 +1,4 @@
-//! `render` to what other tools read: stacks for inferno, a table as CSV; and what is refused.
+//! `render` for other tools: stacks for inferno, a table as CSV; and the data that is refused.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use tokio_statemap::timeline::Poll;
 
 use super::binary::{folder, names_in, run, tasks, workers};
 
-/// Writes the data of `timeline` into `folder`, and gives what is read from there.
+/// Writes the data of `timeline` into `folder`, and reads it from there.
 pub(super) fn write(folder: &Path, timeline: &Timeline) -> Timeline {
     let labels = Labels { title: "api".to_owned(), host: Some("box".to_owned()) };
     let data = StatemapData::new(timeline.clone(), labels);
@@ -26,7 +26,7 @@ pub(super) fn write(folder: &Path, timeline: &Timeline) -> Timeline {
     }
 }
 
-/// How long a poll held its worker, or ran off the workers.
+/// Returns the time for which a poll held its worker, or ran off the workers.
 pub(super) fn held_ns(timeline: &Timeline, poll: &Poll) -> u64 {
     match poll.worker() {
         Some(_) => timeline.held_ns(poll),
@@ -34,7 +34,7 @@ pub(super) fn held_ns(timeline: &Timeline, poll: &Poll) -> u64 {
     }
 }
 
-/// The lines of folded stacks, and their weights.
+/// Returns the lines of folded stacks, and their weights.
 fn folded(text: &str) -> Vec<(&str, u64)> {
     let lines = text.lines().map(|line| line.rsplit_once(' ').unwrap());
     lines.map(|(stack, weight)| (stack, weight.parse().unwrap())).collect()
@@ -71,7 +71,7 @@ fn inferno_draws_the_stacks() {
     }
 }
 
-/// The fields of a line of ours without quotes in it.
+/// Returns the fields of a line without quotes.
 fn fields(line: &str) -> Vec<&str> {
     line.split(',').collect()
 }
@@ -116,7 +116,7 @@ fn whom_the_report_blames_is_in_the_table() {
     run(&folder, "render tasks.json workers.json -o out.csv").stdout();
     let text = fs::read_to_string(folder.join("out.csv")).unwrap();
     let report = timeline.report();
-    let frames = report.culprits.iter().filter_map(|culprit| culprit.frame.as_ref());
+    let frames = report.blame.culprits.iter().filter_map(|culprit| culprit.frame.as_ref());
     for frame in frames {
         let line = frame.line.map(|line| line.to_string()).unwrap_or_default();
         let function = &*frame.function;
@@ -146,7 +146,7 @@ fn what_cannot_be_exported_is_said() {
         assert_eq!(ended.status, Some(1), "{args}: {ended:?}");
         assert!(ended.stderr.contains(said) && ended.stderr.lines().count() == 1, "{ended:?}");
     }
-    // The command of these tests is built without it.
+    // These tests build the command without Parquet.
     for args in ["tasks.json -o run.parquet", "tasks.json --format parquet -o -"] {
         let ended = run(&folder, &format!("render {args}"));
         assert_eq!(ended.status, Some(2), "{args}: {ended:?}");

@@ -1,5 +1,5 @@
-//! Times as large as the format has room for: sums, shares and pictures are right, or close where
-//! that is said. The command and the library are built with overflow checks here.
+//! The largest times of the format: sums, shares and pictures are right, or near to it where that is
+//! documented. The command and the library are built with overflow checks here.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,8 +15,8 @@ use tokio_statemap::{html, svg};
 use super::binary::{TASKS, WORKERS, folder, run};
 use super::random::Random;
 
-/// Where something may go over: the largest number that a double tells from its neighbours, a signed
-/// and an unsigned integer.
+/// Times near overflows: the largest number that a double tells from its neighbours, a signed and an unsigned
+/// integer.
 const TIMES: [u64; 11] = [
     0,
     1,
@@ -34,12 +34,12 @@ const TIMES: [u64; 11] = [
 const OTHERS: &str = r#"{"start":[18446744073709551615,999999999],"title":"cpus","states":{"idle":{"value":0},"busy":{"value":1}}}
 "#;
 
-/// Some of the times, rising.
+/// Returns some of the times, rising.
 fn times(random: &mut Random) -> Vec<u64> {
     TIMES.into_iter().filter(|_| random.below(3) > 0).collect()
 }
 
-/// Data of some entities, and how long they were in each state in all.
+/// Returns data of some entities, and the total time of each in each state.
 fn data(random: &mut Random, head: &str, entity: &str, states: &[u64]) -> (String, Vec<u128>) {
     let mut text = head.to_owned();
     let mut totals = vec![0; states.len()];
@@ -61,7 +61,7 @@ fn data(random: &mut Random, head: &str, entity: &str, states: &[u64]) -> (Strin
     (text, totals)
 }
 
-/// All percentages of a text.
+/// Returns all percentages in a text.
 fn percentages(text: &str) -> Vec<f64> {
     let numbers = text.match_indices(" %").filter_map(|(at, _)| {
         let number = text[..at].rsplit(|c: char| c.is_whitespace()).next()?;
@@ -101,7 +101,7 @@ fn data_is_added_up_and_drawn_as_it_is() {
         run(&files, &format!("render data.json -o {seed}.html")).stdout();
         fs::rename(files.join(format!("{seed}.html")), pages.join(format!("{seed}.html"))).unwrap();
         for window in ["--begin 1ms", "--begin 9007199s --duration 9223372036s"] {
-            // There may be nothing in it, which is said.
+            // An empty window is reported.
             let ended = run(&files, &format!("report data.json {window}"));
             assert!(!ended.stderr.contains("panicked"), "seed {seed}: {}", ended.stderr);
             let ended = run(&files, &format!("render data.json -o part.svg {window}"));
@@ -164,7 +164,7 @@ fn a_timeline_of_such_events_is_reported_and_drawn() {
         let files = [data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap()];
         timeline.write_html(std::io::sink()).unwrap();
         timeline.write_svg(std::io::sink()).unwrap();
-        // Behind the last of all times there is none for what comes behind it.
+        // Nothing can follow the last of all times.
         let Ok(tasks) = read(&files[0][..]) else { continue };
         let Ok(workers) = read(&files[1][..]) else { continue };
         let read = [tasks, workers];

@@ -1,5 +1,5 @@
-//! What the files of a fleet answer: fifty runs as Parquet, and the questions of the guide, asked by DuckDB. The answers
-//! must be those of the runs' reports.
+//! The questions of the guide to a fleet: fifty runs as Parquet, read by DuckDB. The answers must be those of
+//! the runs' reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use tokio_statemap::{TaskState, Timeline};
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 const PODS: usize = 50;
 
-/// A run, as it is read from its files.
+/// A run, as read from its files.
 struct Pod {
     timeline: Timeline,
     labels: Labels,
@@ -77,12 +77,13 @@ fn duckdb_answers_as_the_reports_do() {
                 3 => planted::two_culprits(),
                 _ => planted::random(100, number as u64),
             };
-            // No two pods began at the same moment.
+            // The pods begin at different moments.
             timeline.utc_at_zero += std::time::Duration::from_secs(1_000 + number as u64);
             pod(&command, &folder, number, timeline)
         })
         .collect();
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tokio-statemap/src/guide.md");
+    let guide =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tokio-statemap/src/guide/export.md");
     let answers = python::run(&python, "ask.py", &guide, &folder);
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 5, "the guide has five questions");
@@ -99,7 +100,7 @@ fn lines_that_blocked(pods: &[Pod]) -> Vec<Value> {
     type Key = (Option<String>, String, Option<String>, Option<u32>);
     let mut lines: BTreeMap<Key, (u64, BTreeSet<Option<String>>, u64)> = BTreeMap::new();
     for pod in pods {
-        for culprit in &pod.report.culprits {
+        for culprit in &pod.report.blame.culprits {
             let Some(frame) = &culprit.frame else { continue };
             let file = frame.file.as_ref().map(|file| file.to_string());
             let key = (pod.timeline.version.clone(), frame.function.to_string(), file, frame.line);
@@ -110,7 +111,7 @@ fn lines_that_blocked(pods: &[Pod]) -> Vec<Value> {
         }
     }
     let mut lines: Vec<_> = lines.into_iter().collect();
-    // The smaller first, and what has no version last: as DuckDB does.
+    // The smaller comes first, and a missing version last, as in DuckDB.
     let last = |version: &Option<String>| (version.is_none(), version.clone());
     lines.sort_by_key(|((version, function, file, line), (_, _, own_ns))| {
         (u64::MAX - own_ns, last(version), function.clone(), file.clone(), *line)
@@ -123,13 +124,13 @@ fn lines_that_blocked(pods: &[Pod]) -> Vec<Value> {
     rows.collect()
 }
 
-/// Host; what was taken, what was recorded.
+/// Host; time taken, time recorded.
 fn hosts_by_what_was_taken(pods: &[Pod]) -> Vec<Value> {
     let mut hosts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for pod in pods {
         let (taken, recorded) = hosts.entry(pod.labels.host.as_deref().unwrap()).or_default();
         *taken += pod.report.machine.run_delay_ns + pod.report.machine.stolen_ns;
-        *recorded += pod.report.recorded_ns;
+        *recorded += pod.report.recording.recorded_ns;
     }
     let mut hosts: Vec<_> = hosts.into_iter().collect();
     hosts.sort_by_key(|(host, (taken, _))| (u64::MAX - taken, *host));
@@ -137,7 +138,7 @@ fn hosts_by_what_was_taken(pods: &[Pod]) -> Vec<Value> {
     rows.map(|(host, (taken, recorded))| json!([host, taken, recorded])).collect()
 }
 
-/// Spawn location; polls of which it is known, the 99th percentile, the longest.
+/// Spawn location; polls with known ready times, the 99th percentile, the longest.
 fn ready_by_location(pods: &[Pod]) -> Vec<Value> {
     let mut ready: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for pod in pods {
@@ -159,7 +160,7 @@ fn ready_by_location(pods: &[Pod]) -> Vec<Value> {
         .into_iter()
         .map(|(place, mut ready)| {
             ready.sort_unstable();
-            // As DuckDB has it.
+            // DuckDB's definition.
             let n = ready.len() as f64;
             let above = (n - n * 0.99).floor() as usize;
             let p99 = ready[(ready.len() - above).max(1) - 1];
@@ -171,7 +172,7 @@ fn ready_by_location(pods: &[Pod]) -> Vec<Value> {
     rows.into_iter().map(|(place, n, p99, longest)| json!([place, n, p99, longest])).collect()
 }
 
-/// Function, file, line, what is awaited; waits, those at the end, how long in sum.
+/// Function, file, line, awaited future; waits, those at the end, the total time.
 fn waits(pods: &[Pod]) -> Vec<Value> {
     type Key = (String, Option<String>, Option<u32>, Option<String>);
     let mut lines: BTreeMap<Key, (u64, u64, u128)> = BTreeMap::new();
@@ -196,7 +197,7 @@ fn waits(pods: &[Pod]) -> Vec<Value> {
     rows.collect()
 }
 
-/// A path from the package on.
+/// Returns a path from the package on.
 fn package_on(path: &str) -> &str {
     let after = path.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
     after.map_or(path, |(_, rest)| rest)

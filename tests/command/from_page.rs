@@ -1,4 +1,5 @@
-//! A page as input: it holds what it was made from, of runs and of other programs. (Of runs see also `story`.)
+//! Pages as input: they hold the data that they were made from, of runs and of other programs. (See `story`
+//! for more on runs.)
 
 use std::fs;
 
@@ -61,7 +62,7 @@ fn other_programs_data_is_in_it() {
     assert!(checked.stderr.contains("tag `undefined` of state 0 has no definition"), "{checked:?}");
 }
 
-/// Pages of several: they are all in it, each at its time.
+/// A page of several recordings holds all of them, each at its time.
 #[test]
 fn of_several_each_is_in_it() {
     let folder = folder("from_page_several");
@@ -106,7 +107,7 @@ fn of_several_each_is_in_it() {
     assert!(verdict.contains(" cpu: "), "{verdict}");
 }
 
-/// A title that was given stays, and a window of a page is that of the files.
+/// A given title stays, and a window of a page is that of the files.
 #[test]
 fn what_is_made_of_it_is_what_is_made_of_the_files() {
     let folder = folder("from_page");

@@ -1,10 +1,10 @@
-//! Data that is compressed with gzip, whatever it is called: as it is without.
+//! Data that is compressed with gzip is read like plain data, whatever the name of the file.
 
 use std::fs;
 
 use super::binary::{folder, run, run_with, tasks, workers};
 
-/// A member of a gzip file.
+/// Returns a member of a gzip file.
 pub(super) fn packed(data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     bytes.extend(miniz_oxide::deflate::compress_to_vec(data, 6));
@@ -13,7 +13,7 @@ pub(super) fn packed(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// CRC-32, bit by bit.
+/// Returns the CRC-32, computed bit by bit.
 fn crc(data: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for &byte in data {
@@ -34,10 +34,10 @@ fn it_is_unpacked_wherever_it_comes_from() {
     let report = run(&folder, "report tasks.json workers.json").stdout();
     run(&folder, "render tasks.json workers.json -o page.html").stdout();
     let page = fs::read(folder.join("page.html")).unwrap();
-    // Its name doesn't tell.
+    // The name is not that of a gzip file.
     fs::write(folder.join("tasks.txt"), packed(tasks.as_bytes())).unwrap();
     fs::write(folder.join("page.html.gz"), packed(&page)).unwrap();
-    // Members, one after the other, cut within a record.
+    // The members are cut within a record.
     let (a, b) = workers.as_bytes().split_at(workers.len() / 2);
     let members = [packed(a), packed(b), packed(b"")].concat();
     fs::write(folder.join("workers.json.gz"), &members).unwrap();

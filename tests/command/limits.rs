@@ -1,4 +1,5 @@
-//! `check` with limits: a run that is over one ends it with status 3 and the verdict, and what can't be judged doesn't pass.
+//! `check` with limits: for a run that exceeds one it prints the verdict and ends with status 3. A limit that
+//! can't be judged isn't passed.
 
 use std::fs;
 
@@ -9,7 +10,8 @@ fn a_run_over_a_limit_has_status_3() {
     let folder = folder("limits");
     fs::write(folder.join("tasks.json"), tasks()).unwrap();
     fs::write(folder.join("workers.json"), workers()).unwrap();
-    // A poll of 51.2 ms, and a task that was ready for 1 ms, while nobody was polled, and 0.1 ms before its first poll.
+    // The poll took 51.2 ms. The task was ready for 1 ms while nothing was polled, and for 0.1 ms before its
+    // first poll.
     for (limit, message) in [
         ("--max-poll 51ms", "tasks.json: A poll may hold a worker for 51 ms at most. "),
         (
@@ -32,7 +34,7 @@ fn a_run_over_a_limit_has_status_3() {
 #[test]
 fn what_cannot_be_judged_does_not_pass() {
     let folder = folder("limits-unknown");
-    // Of a run without `schedule_latency` there is no state "ready" either.
+    // A run without `schedule_latency` has no state "ready".
     let without = tasks()
         .replace("\"scheduleLatency\":true", "\"scheduleLatency\":false")
         .replace(",\"ready\":{\"value\":4,\"color\":\"#785EF0\"}", "")
@@ -48,8 +50,8 @@ fn what_cannot_be_judged_does_not_pass() {
     for (args, status, message) in [
         ("check tasks.json --max-ready 1h", 1, "how long tasks were ready was not recorded"),
         ("check workers.json --max-poll 1h", 1, "the tasks' file is not here"),
-        ("check others.json --max-poll 1h", 1, "this is no run of tokio-statemap"),
-        // What is known to be over a limit is worse.
+        ("check others.json --max-poll 1h", 1, "limits apply to runs of tokio-statemap"),
+        // A limit that is known to be exceeded is worse.
         ("check tasks.json --max-ready 1h --max-poll 1ms", 3, "A poll may hold a worker for 1 ms"),
         ("check tasks.json --max-poll 0s", 2, "--max-poll"),
         ("check tasks.json --no-long-polls-from src/[", 2, "--no-long-polls-from"),

@@ -1,5 +1,5 @@
-//! The command `tokio-statemap`: it draws what the data holds, whoever wrote it, and reports what
-//! is wrong with a file in one line, leaving nothing half written.
+//! The command `tokio-statemap`: it draws the data of any program, and reports a problem with a file in one
+//! line, without leaving anything half written.
 
 #[cfg(target_os = "linux")]
 mod awaits;

@@ -1,12 +1,12 @@
-//! Data of other instrumentation that keeps the format: drawn in its own states and colours.
+//! Data of other instrumentation in the same format is drawn in its own states and colours.
 
 use std::fs;
 
 use super::binary::{folder, run};
 use super::page::Page;
 
-/// As the format is described: metadata over many lines, white space, tags that are defined before
-/// and after they are used, twice, with more said of them, or not at all.
+/// Data with all variations of the format: metadata over several lines, white space, and tags that are
+/// defined before or after their use, twice, with more members, or not at all.
 const CPUS: &str = r##"{
     "start": [ 1544138397, 322335842 ],
     "title": "CPU activity",
@@ -75,7 +75,7 @@ fn the_page_shows_them_as_they_are() {
         page.notes(),
         [
             "2 tags are used but not defined.",
-            "One event is of an entity without any state, and isn't shown.",
+            "One event is of an entity without any state and isn't shown.",
         ]
     );
 }
@@ -120,8 +120,8 @@ fn the_checker_knows_the_rules_that_they_break() {
         (ended.status, ended.stderr.as_str()),
         (
             Some(1),
-            "tokio-statemap: cpus.json: line 18, byte 639: tag `nobody` of state 3 has no definition; one with \
-             `state`, `tag` and what it means must stand somewhere\n"
+            "tokio-statemap: cpus.json: line 18, byte 639: tag `nobody` of state 3 has no definition; add a \
+             record with `state`, `tag` and its meaning\n"
         )
     );
     let define = |state: u32| format!("{{ \"state\": {state}, \"tag\": \"nobody\" }}\n");
@@ -130,5 +130,5 @@ fn the_checker_knows_the_rules_that_they_break() {
     assert_eq!(ended.stdout(), "cpus.json: ok, 4 entities, 8 changes of state\n");
     let ended = run(&folder, "check --ours cpus.json");
     assert_eq!(ended.status, Some(1));
-    assert!(ended.stderr.contains("`entityKind` is CPU"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("this isn't data of tokio-statemap"), "{}", ended.stderr);
 }

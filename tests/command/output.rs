@@ -1,4 +1,4 @@
-//! Where the output goes: a file that is all there or as it was, or a stream.
+//! The output: a file that is complete or unchanged, or a stream.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
@@ -14,7 +14,7 @@ fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// However it is called, it is stdout: what is there already stays.
+/// By any name it is stdout, whose content stays.
 #[test]
 fn a_link_to_stdout() {
     let folder = folder("link_to_stdout");

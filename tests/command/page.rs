@@ -1,5 +1,4 @@
-//! What a page holds, read by someone who knows how it is described and none of the code that
-//! wrote it.
+//! An independent reader of pages, which knows only their description.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +30,7 @@ pub(super) struct Row {
     pub(super) changes: Vec<(u64, usize, Option<usize>)>,
 }
 
-/// A page that was read.
+/// A page.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) meta: Value,
@@ -39,7 +38,7 @@ pub(super) struct Page {
     pub(super) sections: Vec<Section>,
 }
 
-/// How long an entity was in a state and tag, by entity, state and tag.
+/// The time of an entity in a state and tag, by entity, state and tag.
 pub(super) type Totals = BTreeMap<(String, String, Option<String>), u64>;
 
 impl Page {
@@ -62,7 +61,7 @@ impl Page {
         notes.iter().map(|note| note.as_str().unwrap()).collect()
     }
 
-    /// How long each entity was in each state, where that is drawn.
+    /// Returns the time of each entity in each state that is drawn.
     pub(super) fn totals(&self, section: &Section) -> Totals {
         let mut totals = Totals::new();
         for row in &section.rows {

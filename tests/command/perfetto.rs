@@ -1,4 +1,4 @@
-//! `render -o x.pftrace`: what Perfetto shows is what was recorded.
+//! `render -o x.pftrace`: Perfetto shows the recorded run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ fn render(folder: &Path, args: &str) -> Trace {
     Trace::read(&fs::read(folder.join("out.pftrace")).unwrap())
 }
 
-/// The slices of the tracks with this path's end, by time.
+/// Returns the slices of the tracks whose path ends so, by time.
 fn slices<'a>(trace: &'a Trace, end: &str) -> Vec<&'a Slice> {
     let mut found = trace.tracks.iter().filter(|(id, _)| trace.path(**id).ends_with(end));
     let (track, _) = found.next().unwrap_or_else(|| panic!("no track {end}"));
@@ -70,7 +70,7 @@ fn the_trace_has_each_state_poll_and_flow() {
     }
 }
 
-/// The tracks of tasks have their states.
+/// Checks that the tracks of tasks have their states.
 fn states(trace: &Trace, timeline: &Timeline) {
     let within = |ns: u64| ns.clamp(timeline.begin_ns, timeline.end_ns);
     for task in timeline.tasks.iter() {
@@ -94,7 +94,7 @@ fn states(trace: &Trace, timeline: &Timeline) {
     }
 }
 
-/// The tracks of workers have their states, and each poll for as long as it held them.
+/// Checks that the tracks of workers have their states, and each poll for as long as it held the worker.
 fn on_workers(trace: &Trace, timeline: &Timeline) {
     for worker in &timeline.workers {
         let name = timeline.worker_name(worker.index);
@@ -129,7 +129,7 @@ fn on_workers(trace: &Trace, timeline: &Timeline) {
     }
 }
 
-/// A flow goes from where a task became ready to its poll, and from where it was spawned to itself.
+/// Checks the flows: from where a task became ready to its poll, and from its spawn to itself.
 fn flows(trace: &Trace, timeline: &Timeline) {
     let flows = trace.flows();
     let (mut into_polls, mut into_tasks) = (0, 0);
@@ -166,7 +166,7 @@ fn flows(trace: &Trace, timeline: &Timeline) {
     assert_eq!((into_polls, into_tasks), expected);
 }
 
-/// Counters are what counting all tasks at that time gives.
+/// Checks that counters equal the counts of all tasks at that time.
 fn counters(trace: &Trace, timeline: &Timeline) {
     let counters: BTreeMap<_, _> = trace
         .counters
@@ -205,11 +205,11 @@ fn counters(trace: &Trace, timeline: &Timeline) {
     }
 }
 
-/// Long polls bear whom the report blames, and how much of them is their own.
+/// Checks that long polls have the blamed line of the report, and their own time.
 fn blamed(trace: &Trace, timeline: &Timeline) {
     let report = timeline.report();
     let mut expected: BTreeMap<(String, Option<u32>), u64> = BTreeMap::new();
-    for culprit in &report.culprits {
+    for culprit in &report.blame.culprits {
         let Some(frame) = &culprit.frame else { continue };
         *expected.entry((frame.function.to_string(), frame.line)).or_default() += culprit.own_ns;
     }
@@ -219,7 +219,7 @@ fn blamed(trace: &Trace, timeline: &Timeline) {
     let mut long = 0;
     for slice in on_workers {
         let length_ns = slice.time_ns.1 - slice.time_ns.0;
-        let is_long = u128::from(length_ns) > timeline.long_poll.as_nanos();
+        let is_long = u128::from(length_ns) > timeline.settings.long_poll.as_nanos();
         assert_eq!(slice.category, if is_long { "long poll" } else { "poll" });
         long += usize::from(is_long);
         let Some(function) = text(slice, "blamed_function") else { continue };
@@ -229,7 +229,7 @@ fn blamed(trace: &Trace, timeline: &Timeline) {
     }
     assert_eq!(found, expected);
     let polls = timeline.tasks.iter().flat_map(|task| &task.polls);
-    let is_long = |ns: u64| u128::from(ns) > timeline.long_poll.as_nanos();
+    let is_long = |ns: u64| u128::from(ns) > timeline.settings.long_poll.as_nanos();
     let expected = polls.filter(|p| p.worker().is_some() && is_long(held_ns(timeline, p))).count();
     assert_eq!(long, expected);
 }

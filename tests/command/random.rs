@@ -1,4 +1,4 @@
-//! Random data, ours and others', and what is in it.
+//! Random data, of this crate and of other programs, with its content.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// A file of data, and what is in it.
+/// A file of data, and its content.
 #[derive(Debug, Default)]
 pub(super) struct Data {
     pub(super) text: String,
@@ -44,7 +44,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// How long each entity was in each state. The tags of our own data aren't told apart.
+    /// Returns the time of each entity in each state. The tags of this crate's data aren't told apart.
     pub(super) fn totals(&self) -> Totals {
         let last = |changes: &Vec<(u64, usize, Option<String>)>| changes.last().map(|c| c.0);
         let end_ns = self.changes.values().filter_map(last).max().unwrap_or_default();
@@ -88,7 +88,7 @@ impl Data {
     }
 }
 
-/// Data of others: any names, states, tags, in any order, written in any way.
+/// Returns data of another program: any names, states, tags, in any order and form.
 pub(super) fn others(random: &mut Random) -> Data {
     const NAMES: [&str; 9] = [
         "0",
@@ -140,7 +140,7 @@ pub(super) fn others(random: &mut Random) -> Data {
     data
 }
 
-/// Data of tasks as this crate writes it.
+/// Returns data of tasks as this crate writes it.
 pub(super) fn tasks(random: &mut Random) -> Data {
     let mut data = ours(TASKS, &["spawned", "running", "waiting", "completed", "ready"]);
     let locations = ["src/main.rs:1:2", "src/\"api\".rs:88:20"];
@@ -169,7 +169,7 @@ pub(super) fn tasks(random: &mut Random) -> Data {
     close(random, data, None)
 }
 
-/// Data of workers as this crate writes it.
+/// Returns data of workers as this crate writes it.
 pub(super) fn workers(random: &mut Random) -> Data {
     let mut data = ours(WORKERS, &["running", "parked", "stopped"]);
     for worker in 0..random.below(12) {
@@ -193,7 +193,7 @@ fn ours(metadata: &str, states: &[&str]) -> Data {
     Data { text: metadata.to_owned(), states, changes: BTreeMap::new(), is_ours: true }
 }
 
-/// Writes the record that marks the end, and before it and at the start what the run was.
+/// Adds the record that marks the end, and the description of the run.
 fn close(random: &mut Random, mut data: Data, runtime: Option<&str>) -> Data {
     let changes = || data.changes.values().flatten();
     let (count, polls) = (changes().count(), changes().filter(|change| change.1 == 1).count());

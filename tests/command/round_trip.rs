@@ -1,4 +1,4 @@
-//! Of 500 random files of data: what is drawn is what is in them, to the nanosecond.
+//! 500 random files of data are drawn to the nanosecond.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::binary::{folder, run};
 use super::page::{Page, Totals};
 use super::random::{Data, Random, others, tasks, workers};
 
-/// What a section shows, but for the time that nothing is known of.
+/// Returns the content of a section, without the time of which nothing is known.
 fn known(page: &Page, section: usize) -> Totals {
     let Some(section) = page.sections.get(section) else { return Totals::new() };
     let mut totals = page.totals(section);

@@ -1,4 +1,4 @@
-//! Source beside the polls: only if it is asked for, and only from the folder that is named.
+//! The page shows source only if asked for, and only from the given folder.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn the_page_has_the_source_that_is_in_the_folder() {
     fs::create_dir_all(folder.join("shop/src")).unwrap();
     let text = (1..=100).map(|line| format!("// line {line}\n")).collect::<String>();
     fs::write(folder.join("shop/src/api.rs"), text).unwrap();
-    // Where it isn't asked for, it isn't looked for, though it would be here.
+    // Source isn't read unless asked for, though it would be here.
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::write(folder.join("src/api.rs"), "// not this\n".repeat(100)).unwrap();
     let source = |args: &str| {
@@ -23,7 +23,7 @@ fn the_page_has_the_source_that_is_in_the_folder() {
     let found = source(" --source shop");
     assert_eq!(found["all"][0][0], 88);
     assert_eq!(found["all"][0][2][3], "// line 88");
-    // The data is of 1970, and the file isn't.
+    // The data is of 1970, so the file is newer.
     assert_eq!(found["all"][0][3], true);
     assert_eq!(source(" --source .")["all"][0][2][3], "// not this");
     fs::create_dir(folder.join("empty")).unwrap();

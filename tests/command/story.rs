@@ -1,15 +1,15 @@
-//! One recording tells one story: what the report, the page and the SVG of a run say, those of the data
-//! that it leaves say, too, word for word, and so does the command on that data. Where a file is missing
-//! they say that they don't know.
+//! One recording tells one story: the report, the page and the SVG of a run equal, word for word, those made
+//! of its data, by the library and by the command. If a file is missing, they say that they don't know.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use tests::browser::node;
+use tests::first_issue::long_polls;
 use tests::planted;
 use tokio_statemap::picture::Picture;
-use tokio_statemap::report::{Report, Verdict};
+use tokio_statemap::report::{Issue, Report, Verdict};
 use tokio_statemap::statemap::check::check_ours;
 use tokio_statemap::statemap::read::{Statemap, read};
 use tokio_statemap::statemap::{Labels, Recording, StatemapData, cut, recordings};
@@ -23,7 +23,7 @@ mod program;
 
 use program::Program;
 
-/// All that there is of one run.
+/// All outputs of one run.
 struct Told {
     timeline: Timeline,
     report: Report,
@@ -62,13 +62,13 @@ fn svg_of(picture: &Picture<'_>) -> String {
     String::from_utf8(drawn).unwrap()
 }
 
-/// The text between two others.
+/// Returns the text between two others.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(from)?;
     Some(rest.split_once(to)?.0)
 }
 
-/// The run that these files are of.
+/// Returns the run of these files.
 fn run_of(files: &[Statemap]) -> Timeline {
     let mut recordings = recordings(files);
     assert_eq!(recordings.len(), 1);
@@ -82,7 +82,7 @@ fn run_of(files: &[Statemap]) -> Timeline {
     }
 }
 
-/// `report` of the run and of its data.
+/// Compares the reports of the run and of its data.
 fn reports_agree(told: &Told) {
     let both = run_of(&told.files);
     assert_eq!(both.report(), told.report);
@@ -91,10 +91,10 @@ fn reports_agree(told: &Told) {
     assert_eq!(run_of(&swapped).report(), told.report);
     assert_eq!(both.gaps, told.timeline.gaps);
     assert_eq!(both.handovers, told.timeline.handovers);
-    assert_eq!(both.blocking_threads, told.timeline.blocking_threads);
+    assert_eq!(both.pool.threads, told.timeline.pool.threads);
     assert_eq!(both.workers, told.timeline.workers);
     assert_eq!(both.machine, told.timeline.machine);
-    assert_eq!(both.sampling, told.timeline.sampling);
+    assert_eq!(both.long_polls.sampling, told.timeline.long_polls.sampling);
     for (a, b) in both.tasks.iter().zip(&told.timeline.tasks) {
         assert_eq!((a.key, a.location, a.parent), (b.key, b.location, b.parent));
         assert!(a.transitions().eq(b.transitions()), "{a:?}\n{b:?}");
@@ -107,28 +107,30 @@ fn reports_agree(told: &Told) {
             assert_eq!(a, b);
         }
     }
-    // Where one is missing, that is said, and what the other says is the same.
+    // A missing file is reported, and the rest is the same.
     let [tasks, workers] = [0, 1].map(|file| run_of(&told.files[file..=file]).report());
     assert_eq!(tasks.locations, told.report.locations);
     assert_eq!(tasks.longest_polls, told.report.longest_polls);
     assert!(tasks.workers.is_empty());
-    if matches!(told.report.verdict, Verdict::LongPolls { .. }) {
-        assert_eq!(tasks.verdict, told.report.verdict);
+    if long_polls(&told.report).is_some() {
+        assert_eq!(tasks.issues().first(), told.report.issues().first());
     }
     let is_said = |report: &Report, text: &str| report.to_string().contains(text);
     let missing = "The workers' file is not here: their shares aren't known.";
-    let target = told.timeline.trace_target;
+    let target = told.timeline.settings.trace_target;
     assert_eq!(is_said(&tasks, missing), target.tracks_workers(), "{tasks}");
     assert_eq!(workers.workers, told.report.workers);
     assert!(workers.locations.is_empty() && workers.longest_polls.is_empty());
     let is_missing = is_said(&workers, "Workers only: the tasks' file is not here.");
-    assert_eq!(is_missing, target.tracks_tasks() && told.timeline.task_hooks, "{workers}");
+    assert_eq!(is_missing, target.tracks_tasks() && told.timeline.settings.task_hooks, "{workers}");
     let is_nothing = matches!(workers.verdict, Verdict::NothingRecorded);
-    let is_unknown = workers.verdict.to_string().starts_with("Which task held the runtime isn't");
+    let is_unknown =
+        workers.verdict.to_string().starts_with("Which task held the runtime up isn't");
     assert!(is_nothing || is_unknown, "{workers}");
 }
 
-/// The page and the SVG of a run and of its data. What a script finds in the pages is looked at apart.
+/// Compares the page and the SVG of a run and of its data. `scripts_agree` compares what a script finds in
+/// the pages.
 fn pictures_agree(told: &Told) {
     let verdict = told.report.verdict.to_string();
     let page = Page::read(&told.page);
@@ -141,12 +143,11 @@ fn pictures_agree(told: &Told) {
     let about = between(&told.svg, "<desc id=\"about\">", "</desc>").unwrap();
     let escaped = verdict.replace('&', "&amp;").replace('\'', "&#39;");
     assert!(about.starts_with(&*escaped), "{about}\n{verdict}");
-    // The SVG points at what the first issue is about, as the page knows it, and at no other poll where that isn't drawn.
+    // The SVG points at the subject of the first issue, as the page knows it, and at no other poll if that
+    // isn't drawn.
     assert_eq!(told.svg.contains("<g id=\"worst\">"), points_at_something(&page), "{verdict}");
-    match told.report.verdict {
-        Verdict::LongPolls { .. } => assert!(points_at_something(&page), "{verdict}"),
-        Verdict::LongPollsNotKept { .. } => assert!(!points_at_something(&page), "{verdict}"),
-        _ => {}
+    if let Some(Issue::LongPolls(polls)) = told.report.issues().first() {
+        assert_eq!(points_at_something(&page), polls.culprit.is_some(), "{verdict}");
     }
     for file in 0..2 {
         let alone = Page::read(&page_of(&Picture::of_data(&told.files[file..=file])));
@@ -159,7 +160,7 @@ fn pictures_agree(told: &Told) {
     }
 }
 
-/// What is read from the page is what is read from the files: all else that is made of it is the same then.
+/// Checks that a page holds the data of the files, from which all else is made.
 fn the_page_holds_the_files(told: &Told) {
     let read = html::read(&told.page[..]).unwrap();
     assert_eq!(read.len(), 2);
@@ -174,7 +175,7 @@ fn the_page_holds_the_files(told: &Told) {
     assert_eq!(run_of(&read).report().to_string(), told.report.to_string());
 }
 
-/// What the command makes of the data is what the run itself wrote.
+/// Checks that the command makes the run's own outputs of the data.
 fn command_agrees(told: &Told, folder: &Path) {
     fs::write(folder.join("tasks.json"), &told.tasks).unwrap();
     fs::write(folder.join("workers.json"), &told.workers).unwrap();
@@ -199,7 +200,7 @@ fn command_agrees(told: &Told, folder: &Path) {
     run(folder, "check --ours page.html").stdout();
 }
 
-/// What is left of a run in a window is what it was there, worker and all.
+/// Checks that a window of a run has the content of that time, including workers.
 fn a_part_agrees(told: &Told, random: &mut Random) {
     let whole = &told.timeline;
     let (from, length) = (random.below(whole.length_ns() + 2), random.below(whole.length_ns() + 2));
@@ -210,7 +211,7 @@ fn a_part_agrees(told: &Told, random: &mut Random) {
     assert_eq!(begin_ns, (whole.begin_ns + from).min(whole.end_ns));
     assert_eq!(end_ns, (begin_ns + length).min(whole.end_ns));
     assert!(
-        part.report().to_string().contains("A part of what was recorded: ")
+        part.report().to_string().contains("This is a part of what was recorded: ")
             || end_ns == whole.end_ns
     );
     assert!(part.gaps.iter().all(|gap| whole.gaps.iter().any(|g| g.0 <= gap.0 && gap.1 <= g.1)));
@@ -238,18 +239,18 @@ fn a_part_agrees(told: &Told, random: &mut Random) {
     let page = Page::read(&drawn);
     assert_eq!(page.meta["verdict"], *part.report().verdict.to_string());
     svg_of(&picture);
-    // And in the page of the part.
+    // The page of the part agrees, too.
     let read = html::read(&drawn[..]).unwrap();
     assert_eq!(run_of(&read).report().to_string(), part.report().to_string());
     assert!(page_of(&Picture::of_data(&read)) == drawn);
 }
 
-/// Until when a poll held its worker.
+/// Returns the time until which a poll held its worker.
 fn poll_end(timeline: &Timeline, poll: &tokio_statemap::timeline::Poll) -> u64 {
     poll.start_ns() + timeline.held_ns(poll)
 }
 
-/// Whether a poll or a wait of the first issue is drawn.
+/// Returns `true` if a poll or a wait of the first issue is drawn.
 fn points_at_something(page: &Page) -> bool {
     let sections = page.meta["sections"].as_array().unwrap().iter();
     let mut judged = sections.filter_map(|section| section["issues"].as_array());
@@ -261,15 +262,16 @@ fn points_at_something(page: &Page) -> bool {
     first.is_some_and(is_drawn)
 }
 
-/// What the page's script is to find: the longest poll of whom the verdict names, or of the first of whom polls are
-/// kept; `null` if there is nobody.
+/// Returns what the page's script is expected to find: the longest poll of the task that the verdict names,
+/// or of the first task with polls; `null` if there is none.
 fn expected(told: &Told) -> Value {
     let timeline = &told.timeline;
     let report = timeline.report();
     let verdict = &report.verdict;
-    let culprit = match verdict {
-        Verdict::LongPolls { culprit, .. } => Some(&**culprit),
-        Verdict::LongPollsNotKept { .. } => report.culprits.first(),
+    let culprit = match report.issues().first() {
+        Some(Issue::LongPolls(polls)) => {
+            polls.culprit.as_ref().or_else(|| report.blame.culprits.first())
+        }
         _ => None,
     };
     // A page with sums begins with the run.
@@ -289,7 +291,7 @@ fn expected(told: &Told) -> Value {
     })
 }
 
-/// Tells the story of a timeline in all ways there are; by the command where there is a folder for it.
+/// Compares all outputs of a timeline, and those of the command if it has a folder.
 fn tell(name: &str, timeline: Timeline, folder: Option<&Path>, pages: &Path) {
     let told = Told::of(timeline);
     reports_agree(&told);
@@ -304,7 +306,7 @@ fn tell(name: &str, timeline: Timeline, folder: Option<&Path>, pages: &Path) {
     fs::write(pages.join(format!("{name}.json")), expected(&told).to_string()).unwrap();
 }
 
-/// What the pages' own script says of them.
+/// Compares what the pages' own scripts find.
 fn scripts_agree(pages: &Path) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/story.test.mjs");
     if let Some(Err(printed)) = node(&here, pages) {
@@ -312,7 +314,7 @@ fn scripts_agree(pages: &Path) {
     }
 }
 
-/// Says which program it was that failed.
+/// Prints the program that failed.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -331,16 +333,16 @@ fn of_200_random_programs() {
         let _seed = Seed(seed);
         let timeline = Program::random(seed).run();
         let report = timeline.report();
-        long += u32::from(matches!(report.verdict, Verdict::LongPolls { .. }));
+        long += u32::from(long_polls(&report).is_some());
         handed += u32::from(!timeline.handovers.is_empty());
-        lost += u32::from(report.lost.total() > 0);
-        live += u32::from(report.live_tasks > 0);
-        gaps += u32::from(report.gaps > 0);
+        lost += u32::from(report.recording.lost.total() > 0);
+        live += u32::from(report.counts.live_tasks > 0);
+        gaps += u32::from(report.recording.gaps > 0);
         // The command takes longer than all else.
         let files = (seed % 4 == 0).then_some(&*files);
         tell(&seed.to_string(), timeline, files, &pages);
     }
-    // Otherwise this tests little.
+    // Otherwise this would test little.
     let seen = [long, handed, lost, live, gaps];
     assert!(long > 40 && seen.into_iter().all(|n| n > 0), "{seen:?}");
     scripts_agree(&pages);
@@ -362,7 +364,7 @@ fn of_planted_programs() {
     ];
     let planted = planted.into_iter().map(|(name, timeline)| (name.to_owned(), timeline));
     for (name, timeline) in planted.chain(random) {
-        // To be seen if it fails.
+        // The name is shown if the test fails.
         println!("{name}");
         tell(&name, timeline, Some(&files), &pages);
     }

@@ -1,4 +1,4 @@
-//! `symbolize`: the data of a stripped program says what that of the whole one would.
+//! `symbolize`: the data of a stripped program becomes that of the whole one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tokio_statemap::timeline::{FrameOrigin, PollSample};
 
 use super::binary::{binary, folder, names_in, run, run_with, tasks};
 
-/// Builds a program; `None` where it can't be stripped.
+/// Builds a program. Returns `None` where it can't be stripped.
 pub(super) fn program(name: &str) -> Option<PathBuf> {
     if Command::new("objcopy").arg("--version").output().is_err() {
         println!("not run: there is no objcopy");
@@ -38,7 +38,7 @@ pub(super) fn timeline(file: &Path) -> Timeline {
     }
 }
 
-/// The samples of the poll that blocked.
+/// Returns the samples of the poll that blocked.
 fn samples(timeline: &Timeline) -> Vec<PollSample> {
     let polls = timeline.tasks.iter().flat_map(|task| &task.polls);
     polls.flat_map(|poll| timeline.samples(poll)).cloned().collect()
@@ -61,7 +61,7 @@ fn a_stripped_program_s_functions_have_names_then() {
     assert!(unnamed.iter().all(is_address), "{unnamed:?}");
     assert!(unnamed.iter().all(|sample| sample.blamed().is_none()), "{unnamed:?}");
 
-    // Neither itself nor another program has its names.
+    // Neither the stripped program nor another one has its names.
     let bytes = fs::read(&file).unwrap();
     let itself = run(&folder, "symbolize tasks.json --binary stripped");
     assert_eq!(
@@ -73,12 +73,12 @@ fn a_stripped_program_s_functions_have_names_then() {
     );
     let other = run(&folder, &format!("symbolize tasks.json --binary {}", binary().display()));
     assert_eq!((other.status, other.stderr.lines().count()), (Some(1), 1));
-    let (its, theirs) = other.stderr.split_once("; the addresses are of one with").unwrap();
+    let (its, theirs) = other.stderr.split_once("; the addresses belong to a file with").unwrap();
     assert!(its.contains(": its build id is ") && theirs.contains(" build id "), "{its};{theirs}");
     objcopy(&folder, "--remove-section=.note.gnu.build-id", &whole, "nameless");
     fs::write(folder.join("text"), "no program").unwrap();
     for (path, problem) in [
-        ("nameless", "it has no build id, so that it can't be told from others"),
+        ("nameless", "it has no build id, so it can't be matched with the addresses"),
         ("text", "this is no program or library of this system: "),
         ("missing", "can't be read: "),
         (".", "can't be read: "),
@@ -91,7 +91,7 @@ fn a_stripped_program_s_functions_have_names_then() {
     assert_eq!(fs::read(&file).unwrap(), bytes);
     assert!(!folder.join("out.json").exists());
 
-    // All but the functions stays, and where tasks wait.
+    // Everything but functions and places of waiting stays.
     let whole = whole.display();
     let said = run(&folder, &format!("symbolize tasks.json --binary {whole} -o whole.json"));
     assert!(said.stdout().contains(" addresses have names"));
@@ -120,9 +120,12 @@ fn a_stripped_program_s_functions_have_names_then() {
         assert!(sample.is_complete, "it goes up to the task's own");
         assert!(sample.frames.iter().all(|frame| frame.origin != FrameOrigin::Runtime));
     }
-    // Only then can anyone be blamed but the spawn location.
+    // Without names only the spawn location can be blamed.
     let [before, named_text] = [before.report(), named.report()].map(|report| report.to_string());
-    assert!(before.starts_with("tests/src/bin/sleeps.rs:21:5 held the runtime up"), "{before}");
+    assert!(
+        before.starts_with("Tasks spawned at tests/src/bin/sleeps.rs:21:5 held the runtime up"),
+        "{before}"
+    );
     assert!(before.contains("the program was stripped"), "{before}");
     assert!(!named_text.contains("stripped"), "{named_text}");
     assert!(named_text.contains("wait_for_printer at tests/src/bin/sleeps.rs:15"), "{named_text}");
@@ -131,7 +134,7 @@ fn a_stripped_program_s_functions_have_names_then() {
         "{named_text}"
     );
 
-    // Its debug information does, in the file's own place, and on standard output.
+    // Its debug information works too, with FILE as the output and with standard output.
     let piped = run_with(&folder, "symbolize - --binary sleeps.debug", &fs::read(&file).unwrap());
     assert_eq!(piped.status, Some(0), "{piped:?}");
     run(&folder, "symbolize tasks.json --binary sleeps.debug").stdout();
@@ -139,7 +142,7 @@ fn a_stripped_program_s_functions_have_names_then() {
     assert_eq!(samples(&timeline(&file)), samples(&named));
 }
 
-/// A page becomes the one that the whole program's data make.
+/// A page becomes the one of the whole program's data.
 #[test]
 fn a_page_is_written_again_with_names() {
     let Some(whole) = program("sleeps") else { return };
@@ -153,7 +156,7 @@ fn a_page_is_written_again_with_names() {
     let symbolize = |page: &str, options: &str| {
         run(&folder, &format!("symbolize {page} --binary {whole} {options}")).stdout()
     };
-    // Also of a part, and with the source that is read.
+    // This holds for a part too, and with source.
     for (render, options) in [
         ("", ""),
         ("--begin 50ms --duration 100ms", ""),
@@ -173,13 +176,13 @@ fn a_page_is_written_again_with_names() {
     run(&folder, &format!("render tasks.json -o page.html --source {source}")).stdout();
     let said = run(&folder, &format!("symbolize page.html --binary {whole} -o -"));
     assert!(
-        said.stderr.ends_with("shows no source any more: `--source DIR` has it read\n"),
+        said.stderr.ends_with("the page no longer shows source: `--source DIR` reads it again\n"),
         "{said:?}"
     );
     run(&folder, "render named.json -o named.html").stdout();
     assert!(said.stdout.as_bytes() == of("named.html"));
 
-    // Each of several runs has names.
+    // Each of several runs gets names.
     let text = fs::read_to_string(folder.join("tasks.json")).unwrap();
     for name in ["io", "cpu"] {
         let program = "\"program\":\"stripped\"";

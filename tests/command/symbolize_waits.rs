@@ -1,4 +1,4 @@
-//! `symbolize`, of where tasks wait: a stripped program's data says what the whole one's does.
+//! `symbolize` and waiting tasks: a stripped program's data becomes that of the whole one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ fn show(frames: &[AwaitFrame], depth: usize) -> String {
     frames.iter().map(show).collect()
 }
 
-/// By task, where it waited after its polls, and at the end.
+/// Returns the places where each task waited after its polls, and at the end.
 fn waits(timeline: &Timeline) -> BTreeMap<String, Vec<String>> {
     let of = |task| {
         let end = match timeline.waiting_at_end(task) {
@@ -56,7 +56,7 @@ fn a_stripped_program_s_tasks_wait_where_the_whole_one_s_do() {
     assert!(!fs::read_to_string(folder.join("tasks.json")).unwrap().contains("\"chains\":"));
 
     let unnamed = run_program(&folder.join("stripped"), &folder);
-    // Where instrumented calls are, is known at once.
+    // The places of instrumented calls are known at once.
     let before = waits(&unnamed);
     assert!(
         before != expected && format!("{before:?}").contains("stripped::is_notified"),
@@ -80,7 +80,7 @@ fn a_stripped_program_s_tasks_wait_where_the_whole_one_s_do() {
     assert_eq!(said, "named.json: nothing to do: no function is an address with a build id\n");
 }
 
-/// The strict check and what reads the file agree on what no program writes.
+/// The strict check and the reader agree on data that no program writes.
 #[test]
 fn strange_chains_are_refused() {
     let Some(whole) = program("stripped") else { return };
@@ -113,7 +113,7 @@ fn strange_chains_are_refused() {
         let problem = "this isn't the data of a run as tokio-statemap wrote it";
         assert!(ended.status == Some(1) && ended.stderr.contains(problem), "{ended:?}");
     }
-    // As it was.
+    // The unchanged data passes.
     let same = format!("{head}\"chains\":[{chains}],\"unnamed\":[{unnamed}]]]{tail}");
     assert_eq!(same, text);
     assert_eq!(run(&folder, "check tasks.json").status, Some(0));

@@ -1,4 +1,4 @@
-//! On a terminal the report has colours; anywhere else, and for who wants none, it is plain text.
+//! On a terminal the report has colours. Elsewhere, and if colours are turned off, it is plain text.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -8,7 +8,7 @@ use std::thread;
 
 use super::binary::{binary, folder, run, tasks};
 
-/// The two ends of a terminal: what is written to the second can be read from the first.
+/// Returns the two ends of a terminal: what is written to the second can be read from the first.
 fn terminal() -> (File, OwnedFd) {
     let (mut ours, mut its) = (-1, -1);
     let null = std::ptr::null_mut();
@@ -20,14 +20,14 @@ fn terminal() -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(its)) }
 }
 
-/// What the command prints on a terminal, in such an environment.
+/// Returns what the command prints on a terminal, with this environment.
 fn printed_on_terminal(name: &str, environment: &[(&str, &str)]) -> String {
     let folder = folder(name);
     fs::write(folder.join("tasks.json"), tasks()).unwrap();
     let (mut ours, its) = terminal();
     let reader = thread::spawn(move || {
         let mut text = Vec::new();
-        // It ends with an error when nobody has the other end any more.
+        // Reading fails once the other end is closed.
         let _ = ours.read_to_end(&mut text);
         String::from_utf8(text).unwrap().replace("\r\n", "\n")
     });
@@ -36,7 +36,7 @@ fn printed_on_terminal(name: &str, environment: &[(&str, &str)]) -> String {
     command.env_remove("NO_COLOR").env_remove("COLORTERM").env("TERM", "xterm-256color");
     let status = command.envs(environment.iter().copied()).status().unwrap();
     assert!(status.success());
-    // It has the terminal's other end.
+    // The command has the terminal's other end.
     drop(command);
     reader.join().unwrap()
 }

@@ -1,4 +1,4 @@
-//! The command line: what is printed, and where output goes. What is refused is in `misuse`.
+//! The command line: printed text, and output. See `misuse` for errors.
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +10,7 @@ use super::page::Page;
 #[test]
 fn help_has_examples_and_they_work() {
     let folder = folder("help");
-    // The examples are of programs that ran longer.
+    // The examples are for longer programs.
     let longer = tasks().replace("\"60000000\"", "\"6000000000\"");
     fs::write(folder.join("tasks.json"), longer).unwrap();
     fs::write(folder.join("workers.json"), workers()).unwrap();
@@ -125,8 +125,9 @@ fn the_report_names_who_ran_longest() {
     let folder = folder("report");
     fs::write(folder.join("tasks.json"), tasks()).unwrap();
     fs::write(folder.join("workers.json"), workers()).unwrap();
-    let verdict = "Little was held up: one of 2 polls of src/api.rs:88:20 ran over 1 ms, 51.2 ms in\n\
-                   all. It took 51.2 ms, on worker-0 at 0.001 s. No other task waited meanwhile.\n\n\
+    let verdict = "Little was held up: one of 2 polls of tasks spawned at src/api.rs:88:20 ran over\n\
+                   1 ms. No other task waited meanwhile. The poll took 51.2 ms, on worker-0 at\n\
+                   0.001 s.\n\n\
                    60.0 ms recorded: 1 task, 3 polls; 12 events kept, 0 events lost.\n";
     let both = run(&folder, "report tasks.json workers.json").stdout();
     assert!(both.starts_with(verdict), "{both}");
@@ -138,12 +139,12 @@ fn the_report_names_who_ran_longest() {
     ] {
         assert!(both.lines().any(|found| found == line), "{line}\n{both}");
     }
-    // Of one alone it is said what isn't known.
+    // The report of one file alone says what is unknown.
     let alone = run(&folder, "report tasks.json").stdout();
     assert!(alone.starts_with(verdict), "{alone}");
     assert!(alone.contains("\nThe workers' file is not here: their shares aren't known.\n"));
     let alone = run(&folder, "report workers.json").stdout();
-    let verdict = "Which task held the runtime isn't known: the tasks' file is not here. The\n\
+    let verdict = "Which task held the runtime up isn't known: the tasks' file is not here. The\n\
                    workers were busy 91.4 % of the time.\n";
     assert!(alone.starts_with(verdict), "{alone}");
 }

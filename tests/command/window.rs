@@ -1,4 +1,4 @@
-//! `--begin` and `--duration`: what is left is what was there in that time.
+//! `--begin` and `--duration` keep the content of that time.
 
 use std::fs;
 
@@ -27,12 +27,12 @@ fn the_state_at_the_left_edge_is_kept() {
     assert_eq!(tasks.groups, [("main".to_owned(), 1), ("src/api.rs:88:20".to_owned(), 1)]);
     assert_eq!(changes(tasks, 0), [(0, "waiting")]);
     assert_eq!(changes(tasks, 1), [(0, "running"), (41_900_000, "waiting"), (43_000_000, "ready")]);
-    // A task that ended before isn't there any more.
+    // A task that ended before is left out.
     let cut = page("--begin 55ms");
     assert_eq!(cut.length_ns, 5_000_000);
     assert_eq!(changes(&cut.sections[0], 0), [(0, "parked"), (4_000_000, "stopped")]);
     assert_eq!(cut.sections[1].rows.len(), 1);
-    // More than all is all.
+    // A longer window shows all.
     assert_eq!(page("--duration 1h").length_ns, 60_000_000);
     assert_eq!(page("--begin 0s").sections[1].rows.len(), 2);
 }

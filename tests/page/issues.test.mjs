@@ -1,5 +1,5 @@
-// What the page's script lists at the threshold of the report is the report's list, and its first issue the headline; at
-// other thresholds only the long polls change, and back there all is as it was.
+// The script lists the same issues as the report at the report's threshold, and the first one is that of the headline. At
+// other thresholds only the long polls change.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { load } from "../../tokio-statemap/src/render/html/page/data/decode.js";
 import { findIssues } from "../../tokio-statemap/src/render/html/page/model/issues.js";
 import { buildCumulative } from "../../tokio-statemap/src/render/html/page/model/lanes.js";
-import { firstNames, firstTarget } from "../../tokio-statemap/src/render/html/page/model/told.js";
+import { firstNames, firstTarget } from "../../tokio-statemap/src/render/html/page/model/reported.js";
 import { findWhy } from "../../tokio-statemap/src/render/html/page/model/why.js";
 import { buildWorkerPolls } from "../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
@@ -28,9 +28,9 @@ async function modelOf(name) {
   return { model, html };
 }
 
-const isIssue = ({ kind }) => kind === "told" || kind === "culprit";
+const isIssue = ({ kind }) => kind === "reported" || kind === "culprit";
 
-/** What is said of each issue. */
+/** Returns a description of each issue. */
 const listed = (model, threshold) =>
   findIssues(model, threshold).blamed.filter(isIssue).map(({ name, polls, ns, text, group, section }) =>
     ({ kind: name, number: polls, total: ns, text, group: group < 0 ? null : model.sections[section].groups[group].label }));
@@ -50,7 +50,7 @@ test(`${names.length} pages list what the report does`, async () => {
       assert.equal(listed(model, long)[0].text, verdict, name);
       assert.ok(firstNames(model).some((of) => verdict.includes(of)), `${name}: ${firstNames(model)} in ${verdict}`);
     }
-    // Without the script, too.
+    // This works without the script, too.
     const entities = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
     const answer = html.match(/<p id="answer">(.*?)<\/p>/s)[1].replace(/&([a-z]+|#39);/g, (_, entity) => entities[entity]);
     assert.equal(answer, verdict, name);

@@ -1,4 +1,4 @@
-// What the script of the page makes of a run is what the report says. The page of the data that the run leaves is the same page.
+// The script of the page comes to the same results as the report. The page of the data files is the same page.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { load } from "../../tokio-statemap/src/render/html/page/data/decode.js";
-import { findIssues, worstPoll } from "../../tokio-statemap/src/render/html/page/model/issues.js";
+import { findIssues } from "../../tokio-statemap/src/render/html/page/model/issues.js";
 import { buildCumulative } from "../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { pollInfo } from "../../tokio-statemap/src/render/html/page/model/polls.js";
 import { openingOf } from "../../tokio-statemap/src/render/html/page/model/opening.js";
-import { findWhy, judgedSection } from "../../tokio-statemap/src/render/html/page/model/why.js";
+import { findWhy } from "../../tokio-statemap/src/render/html/page/model/why.js";
 import { buildWorkerPolls } from "../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
 const folder = process.env.PAGES;
@@ -26,7 +27,7 @@ async function modelOf(name) {
   return model;
 }
 
-/** What there is to be seen of a poll, wherever it is from. */
+/** Returns the visible properties of a poll, whatever its origin. */
 function seen(model, poll) {
   const section = model.sections[poll.section];
   return { name: section.name(poll.row), start: poll.start, held: poll.held, own: poll.own };
@@ -42,9 +43,11 @@ test(`${names.length} pages of runs say what the report says`, async () => {
 async function look(name) {
   const expected = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8"));
   const run = await modelOf(`${name}.run.html`);
-  const worst = worstPoll(run);
+  const judged = run.sections.find(({ why }) => why !== null);
+  const longest = judged?.why.culprits[0]?.longest;
+  const worst = longest === undefined ? null : pollInfo(judged, longest.transition);
   assert.equal(run.meta.verdict, expected.verdict, name);
-  // A whole group, if no poll of the first issue is drawn.
+  // It is a whole group if no poll of the first issue is drawn.
   assert.equal(openingOf(run)?.target.kind === "span", expected.points, name);
   if (expected.worst === null) {
     assert.equal(worst, null, name);
@@ -52,9 +55,9 @@ async function look(name) {
   }
   const { name: row, start, held, own } = seen(run, worst);
   assert.deepEqual({ row, start, held, own }, expected.worst, name);
-  // What the page opens on is the first of its list.
+  // The initial selection is the first one of the list.
   const listed = findIssues(run, run.meta.long).blamed.find(({ kind }) => kind === "culprit");
   assert.equal(listed.list[0].transition, worst.transition, name);
-  const [culprit] = judgedSection(run).why.culprits;
+  const [culprit] = judged.why.culprits;
   assert.deepEqual([culprit.place, culprit.polls, culprit.at.length], [expected.culprit, expected.polls, expected.polls], name);
 }

@@ -5,18 +5,19 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// One runs at a time: some take all processors.
+/// Lets one test run at a time: some take all processors.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Set in the process that the test has for itself.
+/// The environment variable that is set in the process of the test.
 const VARIABLE: &str = "STATEMAP_TEST_ALONE";
 
-/// Runs `test`, which is all of the calling test, in a process that runs nothing else: the test's own program again,
-/// told to run just this one. What it prints is printed.
+/// Runs `test`, the whole body of the calling test, in a process that runs nothing else, and prints its output.
+///
+/// The process is the test's own program again, started with the name of this one test.
 ///
 /// # Panics
 ///
-/// If the test fails there.
+/// If the test fails in that process.
 pub fn alone(test: impl FnOnce()) {
     if env::var_os(VARIABLE).is_some() {
         return test();

@@ -1,7 +1,6 @@
-//! A real browser: the machine's own Chromium, Chrome or Edge, driven by `playwright-core` in Node.
+//! Runs tests in a real browser: the machine's Chromium, Chrome or Edge, driven by `playwright-core` in Node.
 //!
-//! Nothing is installed. Tests for which a tool is missing are left out, and [`left_out`] prints
-//! what to do about it.
+//! Nothing is installed. A test that lacks a tool is left out, and [`left_out`] prints how to get the tool.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,9 +9,9 @@ use std::sync::OnceLock;
 
 use crate::left_out::left_out;
 
-/// The first version of Node that this and the tests run with.
+/// The oldest version of Node that can run the tests.
 const OLDEST_NODE: u32 = 20;
-/// What Chromium and its kin are called in `PATH`.
+/// The names of Chromium and its relatives in `PATH`.
 const BROWSERS: [&str; 8] = [
     "chromium",
     "chromium-browser",
@@ -23,7 +22,7 @@ const BROWSERS: [&str; 8] = [
     "microsoft-edge-stable",
     "msedge",
 ];
-/// Where they are on systems that don't put them into `PATH`.
+/// The paths of browsers on systems that don't put them into `PATH`.
 const INSTALLED: [&str; 5] = [
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -32,7 +31,7 @@ const INSTALLED: [&str; 5] = [
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 ];
 
-/// Node, a browser, and the folder that `playwright-core` is in.
+/// The paths of Node, of a browser, and of the packages that drive it.
 #[derive(Debug)]
 pub struct Browser {
     node: PathBuf,
@@ -41,12 +40,13 @@ pub struct Browser {
     axe: Result<PathBuf, String>,
 }
 
-/// The browser; `None` if there is none, or nothing to drive it with. `target` is cargo's folder for
-/// what tests leave.
+/// Returns the browser, or `None` if there is none, or nothing to drive it with.
+///
+/// `target` is cargo's folder for files of tests.
 ///
 /// # Panics
 ///
-/// As [`left_out`] does, and if `STATEMAP_BROWSER` names no file.
+/// As [`left_out`], and if `STATEMAP_BROWSER` names no file.
 pub fn browser(target: &Path) -> Option<&'static Browser> {
     static BROWSER: OnceLock<Result<Browser, String>> = OnceLock::new();
     match BROWSER.get_or_init(|| Browser::find(target)) {
@@ -75,16 +75,16 @@ impl Browser {
         Ok(Self { node, browser, playwright, axe })
     }
 
-    /// Where Node is.
+    /// Returns the path of Node.
     pub fn node(&self) -> &Path {
         &self.node
     }
 
-    /// Runs a file of tests in Node, and gives what it printed.
+    /// Runs a file of tests in Node and returns its output.
     ///
     /// # Errors
     ///
-    /// What it printed, if a test failed or there was none.
+    /// The output, if a test failed or none ran.
     pub fn test(&self, file: &Path, pages: &Path) -> Result<String, String> {
         let mut node = tests_in(&self.node, file, pages);
         node.env("STATEMAP_BROWSER", &self.browser).env("PLAYWRIGHT", &self.playwright);
@@ -94,11 +94,11 @@ impl Browser {
         passed(&mut node)
     }
 
-    /// Whether there is axe-core: tests that need it find it in the folder that `AXE` names.
+    /// Returns whether axe-core is installed. Tests find it in the folder that `AXE` names.
     ///
     /// # Panics
     ///
-    /// As [`left_out`] does.
+    /// As [`left_out`].
     pub fn has_axe(&self) -> bool {
         match &self.axe {
             Ok(_) => true,
@@ -110,16 +110,15 @@ impl Browser {
     }
 }
 
-/// Runs a file of tests that need no browser in Node, and gives what it printed; `None` if there is
-/// no Node.
+/// Runs a file of tests that need no browser in Node and returns its output, or `None` if there is no Node.
 ///
 /// # Errors
 ///
-/// What it printed, if a test failed or there was none.
+/// The output, if a test failed or none ran.
 ///
 /// # Panics
 ///
-/// As [`left_out`] does.
+/// As [`left_out`].
 pub fn node(file: &Path, pages: &Path) -> Option<Result<String, String>> {
     match find_node() {
         Ok(node) => Some(passed(&mut tests_in(&node, file, pages))),
@@ -130,7 +129,7 @@ pub fn node(file: &Path, pages: &Path) -> Option<Result<String, String>> {
     }
 }
 
-/// A Node that is recent enough.
+/// Finds a Node that is recent enough.
 fn find_node() -> Result<PathBuf, String> {
     static NODE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let find = || {
@@ -144,13 +143,13 @@ fn find_node() -> Result<PathBuf, String> {
     NODE.get_or_init(find).clone()
 }
 
-/// The major version of a Node: it prints `v20.1.0`.
+/// Returns the major version of a Node, which prints `v20.1.0`.
 fn version(node: &Path) -> Option<u32> {
     let printed = run(Command::new(node).arg("--version")).ok()?;
     printed.strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-/// What `STATEMAP_BROWSER` names; else what is found.
+/// Returns the browser that `STATEMAP_BROWSER` names, or else the first one found.
 fn find_browser() -> Result<PathBuf, String> {
     if let Some(path) = env::var_os("STATEMAP_BROWSER").map(PathBuf::from) {
         assert!(path.is_file(), "STATEMAP_BROWSER={}: there is no such file", path.display());
@@ -163,7 +162,7 @@ fn find_browser() -> Result<PathBuf, String> {
     })
 }
 
-/// What is said of a package that isn't in `folder`.
+/// Returns the message about a package that isn't in `folder`.
 fn not_installed(package: &str, folder: &Path) -> String {
     let manifest: serde_json::Value =
         serde_json::from_str(include_str!("../page/package.json")).expect("it is JSON");
@@ -182,7 +181,7 @@ fn tests_in(node: &Path, file: &Path, pages: &Path) -> Command {
 
 fn passed(node: &mut Command) -> Result<String, String> {
     let printed = run(node)?;
-    // An empty run passes, too.
+    // Node passes a run without tests, too.
     let passed = printed.lines().find_map(|line| line.split_once("pass ")?.1.trim().parse().ok());
     match passed {
         Some(0) | None => Err(format!("no test ran:\n{printed}")),
@@ -190,13 +189,13 @@ fn passed(node: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Where a program is.
+/// Finds a program in `PATH`.
 fn program(name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|p| p.is_file())
 }
 
-/// Runs a command to its end, and gives what it printed.
+/// Runs a command to its end and returns its standard output.
 fn run(command: &mut Command) -> Result<String, String> {
     let Output { status, stdout, stderr } =
         command.output().map_err(|error| format!("{command:?}: {error}"))?;

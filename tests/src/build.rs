@@ -1,12 +1,12 @@
-//! Builds programs that cargo doesn't build for the tests.
+//! Builds programs that `cargo test` doesn't build.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds with `cargo ARGUMENTS` and returns the path of the program `name`.
 ///
-/// `target` is cargo's folder for what tests leave. Programs go to `folder` in it: a program that is built with other
-/// arguments needs another one. Crates that the tests were built with are not built again.
+/// `target` is cargo's folder for files of tests. The program goes to `folder` in it; a program with other arguments
+/// needs another folder. Crates that were built for the tests are not built again.
 ///
 /// # Panics
 ///
@@ -16,28 +16,28 @@ pub fn build(target: &Path, folder: &str, arguments: &[&str], name: &str) -> Pat
     run(command.args(arguments).args(AS_THE_TESTS), name)
 }
 
-/// With an example cargo counts the features that dev-dependencies ask for, as in `cargo test`: so it takes what that
-/// built.
+/// Arguments that let cargo reuse the crates of the tests: with an example it takes the features of
+/// dev-dependencies into account, as `cargo test` does.
 const AS_THE_TESTS: [&str; 2] = ["--example", "basic"];
 
-/// A way to build programs that is not that of `cargo test`.
+/// A set of build options that differs from that of `cargo test`.
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
-    /// With all debug information, and with what reads it.
+    /// Full debug information, and the feature `dwarf`.
     FullDebug,
-    /// Optimised across crates, without unwinding; with all debug information, and with what reads it.
+    /// Optimised across crates, without unwinding; full debug information, and the feature `dwarf`.
     Release,
-    /// Linked statically, without unwinding; with what reads debug information, but lines only.
+    /// Linked statically, without unwinding; debug information with lines only, and the feature `dwarf`.
     Static,
 }
 
-/// Builds this package's programs that are tested in a variant, and returns the path of one.
+/// Builds the programs of this package that are tested in a variant, and returns the path of one.
 ///
-/// All at once: most of the time goes to what they have in common.
+/// They are built together, as most of the time goes to their common dependencies.
 ///
 /// # Panics
 ///
-/// If the build fails, or doesn't have that program.
+/// If the build fails, or the variant doesn't have that program.
 pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
     let (folder, programs): (_, &[_]) = match variant {
         Variant::FullDebug => ("full-debug", &["awaits", "chains", "trees"]),
@@ -61,7 +61,7 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
         }
         Variant::Static => {
             command.env("CARGO_PROFILE_DEV_PANIC", "abort");
-            // With a target cargo doesn't link macros so.
+            // With an explicit target, cargo doesn't link procedural macros statically.
             let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
             command.args(["--target", &host]);
             command.args(["--config", "build.rustflags=[\"-Ctarget-feature=+crt-static\"]"]);
@@ -70,7 +70,7 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
     run(&mut command, name)
 }
 
-/// Writes `program` to `stripped`, without its debug information.
+/// Writes a copy of `program` without debug information to `stripped`.
 ///
 /// # Panics
 ///
@@ -78,7 +78,7 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
 pub fn strip_debug(program: &Path, stripped: &Path) {
     let mut objcopy = Command::new("objcopy");
     objcopy.arg("--strip-debug").arg(program).arg(stripped);
-    assert!(objcopy.status().expect("it comes with the linker").success());
+    assert!(objcopy.status().expect("`objcopy` comes with the linker").success());
 }
 
 /// Runs cargo, and returns the path of the program `name`.
@@ -95,15 +95,14 @@ fn run(cargo: &mut Command, name: &str) -> PathBuf {
     messages.filter_map(executable).next_back().expect("cargo says what it built")
 }
 
-/// Cargo, that puts programs into `programs`, and takes what it can from the tests' own build.
+/// Returns a cargo command that puts programs into `programs` and reuses the build of the tests.
 fn cargo(target: &Path, programs: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    // Where `cargo test` is called, too: in a member's folder cargo would build for that member alone, with other features
-    // of the crates that they share.
+    // In a member's folder cargo would build for that member alone, with other features of the shared crates.
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     command.env("CARGO_TARGET_DIR", programs);
-    // `target/tmp` is in it. A cargo that doesn't know the variable builds all of it once more.
+    // The folder that contains `target/tmp`. A cargo that doesn't know the variable builds everything once more.
     command.env("CARGO_BUILD_BUILD_DIR", target.parent().expect("it is in a folder"));
     command
 }

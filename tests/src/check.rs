@@ -1,8 +1,9 @@
-//! Reads the statemap data that this workspace writes.
+//! Checks and reads the statemap data that this workspace writes.
 //!
-//! The data passes the library's strict check, and is then read line by line without any code of
-//! the library, so that tests don't depend on its reader.
+//! The data must pass the library's strict check. It is then read line by line, without any code of the library, so
+//! that tests don't depend on its reader.
 
+mod form;
 mod long_polls;
 pub mod waits;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tokio_statemap::statemap::check::check_ours;
 
+use form::Form;
 use long_polls::LongPolls;
 use waits::{WaitCounts, Waits};
 
@@ -19,32 +21,32 @@ use waits::{WaitCounts, Waits};
 pub struct Summary {
     /// The title.
     pub title: String,
-    /// The start: seconds and nanoseconds since the Unix epoch.
+    /// The start, in seconds and nanoseconds since the Unix epoch.
     pub start: (u64, u64),
-    /// The host, if it is named.
+    /// The host, if the file names it.
     pub host: Option<String>,
     /// `Task` or `Worker`.
     pub entity_kind: String,
     /// The names of the states, by value.
     pub states: Vec<String>,
-    /// The pairs of state and tag that are defined, in the order of their definitions.
+    /// The defined pairs of state and tag, in the order of their definitions.
     pub tags: Vec<(usize, String)>,
     /// The transitions of each entity, the closing record included.
     pub entities: BTreeMap<String, Vec<Transition>>,
     /// The time of the last record.
     pub end_ns: u64,
-    /// How many long polls have a known cause.
+    /// The number of long polls with a known cause.
     pub causes: usize,
-    /// How many samples there are of what threads did in long polls.
+    /// The number of stack samples of long polls.
     pub samples: usize,
-    /// What there is of where tasks wait.
+    /// The numbers of entries about where tasks wait.
     pub waits: WaitCounts,
 }
 
-/// A datum.
+/// A state change of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// When, in ns since the start.
+    /// The time, in ns since the start.
     pub time_ns: u64,
     /// The value of the state.
     pub state: usize,
@@ -53,18 +55,18 @@ pub struct Transition {
 }
 
 impl Summary {
-    /// How many data there are.
+    /// Returns the number of transitions of all entities.
     pub fn transitions(&self) -> usize {
         self.entities.values().map(Vec::len).sum()
     }
 
-    /// The names of the states that `entity` went through, the closing record included.
+    /// Returns the names of the states that `entity` went through, the closing record included.
     pub fn states_of(&self, entity: &str) -> Vec<&str> {
         let transitions = self.entities.get(entity).map_or(&[][..], Vec::as_slice);
         transitions.iter().map(|t| self.states[t.state].as_str()).collect()
     }
 
-    /// How often `entity` entered the state of this name. The closing record repeats a state, so it
+    /// Returns how often `entity` entered the state of this name. The closing record repeats a state, so it
     /// doesn't count.
     pub fn entries(&self, entity: &str, state: &str) -> usize {
         let states = self.states_of(entity);
@@ -73,23 +75,31 @@ impl Summary {
     }
 }
 
-/// Checks a whole file: it passes the library's strict check, and reads the same here.
+/// Checks a whole file: it passes the library's check, has the form of data that this workspace writes, and reads the
+/// same here. Returns its content.
 ///
 /// # Errors
 ///
-/// The first rule that is broken, with its line.
+/// The first broken rule, with its line.
 pub fn check(bytes: &[u8]) -> Result<Summary, String> {
     check_ours(bytes).map_err(|error| error.to_string())?;
-    let mut lines = bytes.split(|&b| b == b'\n').filter(|line| !line.is_empty());
-    let mut line = || Some(serde_json::from_slice::<Value>(lines.next()?).unwrap());
-    let mut summary = metadata(&line().ok_or("no metadata")?);
+    let lines = bytes.strip_suffix(b"\n").ok_or("the last line has no newline")?;
+    let mut lines = lines.split(|&b| b == b'\n');
+    let mut form = Form::default();
+    let mut line = |form: &mut Form| -> Result<Option<Value>, String> {
+        let Some(line) = lines.next() else { return Ok(None) };
+        let record = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        form.line(line, &record)?;
+        Ok(Some(record))
+    };
+    let mut summary = metadata(&line(&mut form)?.ok_or("no metadata")?);
     let (mut long_polls, mut waits) = (LongPolls::default(), Waits::default());
-    while let Some(record) = line() {
+    while let Some(record) = line(&mut form)? {
         let string = |key: &str| record[key].as_str().map(str::to_owned);
         let state = record["state"].as_u64().ok_or("no state")? as usize;
         let Some(entity) = string("entity") else {
             let tag = string("tag").ok_or("no tag")?;
-            // These say what the run was.
+            // Tags with this prefix are facts of the run.
             match tag.strip_prefix("tokio-statemap") {
                 Some("") => {
                     long_polls.run(&record)?;
@@ -100,6 +110,7 @@ pub fn check(bytes: &[u8]) -> Result<Summary, String> {
                     waits.part(&record)?;
                 }
                 _ => {
+                    form.definition(state, &record)?;
                     waits.tag(&summary.states[state], &record)?;
                     summary.tags.push((state, tag));
                 }
@@ -110,9 +121,12 @@ pub fn check(bytes: &[u8]) -> Result<Summary, String> {
         summary.end_ns = time_ns;
         long_polls.datum(&entity, time_ns, &summary.states[state]);
         waits.datum(&entity, &summary.states[state]);
-        let row = summary.entities.entry(entity).or_default();
-        row.push(Transition { time_ns, state, tag: string("tag") });
+        let row = summary.entities.entry(entity.clone()).or_default();
+        let datum = Transition { time_ns, state, tag: string("tag") };
+        form.datum(&entity, &datum, &summary.states, row)?;
+        row.push(datum);
     }
+    form.finish(&summary.entities)?;
     (summary.causes, summary.samples) = long_polls.finish()?;
     summary.waits = waits.finish()?;
     Ok(summary)

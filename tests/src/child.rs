@@ -1,16 +1,17 @@
-//! Child programs: start them, read their output, signal them, with a timeout for everything.
+//! Starts child programs, reads their output and sends them signals, with a timeout for everything.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The timeout for a child. It is not a measurement: it only keeps a test from hanging.
+pub use crate::files::{folder, names_in};
+
+/// The timeout for a child. It measures nothing; it only keeps a test from hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running program. Dropping it kills it.
@@ -25,11 +26,11 @@ pub struct Running {
 /// The exit status and the output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit status, or the signal that ended it.
+    /// The exit status, or the signal that ended it.
     pub status: ExitStatus,
-    /// What it printed on stdout.
+    /// The text it printed on stdout.
     pub stdout: String,
-    /// What it printed on stderr.
+    /// The text it printed on stderr.
     pub stderr: String,
 }
 
@@ -58,11 +59,11 @@ impl Running {
         Self { child, stdout, stderr, readers: readers.into_iter().flatten().collect() }
     }
 
-    /// Waits until it prints `line` on stdout.
+    /// Waits until the program prints `line` on stdout.
     ///
     /// # Panics
     ///
-    /// If it ends before.
+    /// If it ends first.
     pub fn wait_for(&mut self, line: &str) -> &mut Self {
         let line = format!("{line}\n");
         let read = self.stdout.read.lock().unwrap();
@@ -83,7 +84,7 @@ impl Running {
         self
     }
 
-    /// Sends it a signal.
+    /// Sends the program a signal.
     ///
     /// # Panics
     ///
@@ -96,12 +97,12 @@ impl Running {
         self
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits until it ends.
+    /// Waits until the program ends.
     ///
     /// # Panics
     ///
@@ -110,7 +111,7 @@ impl Running {
         self.end_within(PATIENCE)
     }
 
-    /// The same with another timeout.
+    /// Waits until the program ends, for at most `patience`.
     ///
     /// # Panics
     ///
@@ -150,15 +151,15 @@ impl Output {
 }
 
 impl Ended {
-    /// The lines on stderr that are this crate's messages.
+    /// Returns the lines on stderr that are this crate's messages.
     pub fn messages(&self) -> Vec<&str> {
         let lines = self.stderr.lines();
         lines.filter(|line| line.starts_with("tokio-statemap:") && !is_about_flag(line)).collect()
     }
 
-    /// stderr without what differs between runs: the ids of threads.
+    /// Returns stderr without what differs between runs: the ids of threads.
     ///
-    /// Without `--cfg tokio_unstable` the line that says so is left out, too.
+    /// Without `--cfg tokio_unstable` it also lacks the line that says so.
     pub fn comparable_stderr(&self) -> String {
         let mut text = String::new();
         for line in self.stderr.lines().filter(|line| !is_about_flag(line)) {
@@ -199,16 +200,15 @@ fn read(mut pipe: impl Read + Send + 'static, output: &Arc<Output>) -> JoinHandl
     })
 }
 
-/// A command for `program` with piped outputs, and an environment with nothing but `OUT=folder`,
-/// which is also its working directory.
+/// Returns a command for `program` with piped outputs, with `OUT=folder` and no variable of this crate in its
+/// environment, and with `folder` as its working directory.
 pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     for name in ["TOKIO_STATEMAP", "TOKIO_STATEMAP_DIR", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
     command.current_dir(folder).env("OUT", folder).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A shell that runs the tests in the background ignores these signals, and children inherit
-    // that.
+    // A shell that runs the tests in the background ignores these signals, and children inherit that.
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: `signal` is async-signal-safe, as what runs after a fork must be.
         unsafe {
@@ -221,11 +221,10 @@ pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
-/// Copies a program, to be run as `to`.
+/// Copies a program to `to`, from where it can be run.
 ///
-/// Another process copies it: a file that this process has open for writing can't be executed, and
-/// a child that another test starts at that moment may still have it open after this process closed
-/// it.
+/// Another process makes the copy. A file that is open for writing can't be executed, and a child that another test
+/// starts at that moment may inherit a descriptor of this process.
 ///
 /// # Panics
 ///
@@ -233,31 +232,4 @@ pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
 pub fn copy_program(program: impl AsRef<OsStr>, to: &Path) {
     let status = Command::new("cp").arg("--").arg(program.as_ref()).arg(to).status().unwrap();
     assert!(status.success(), "{}", to.display());
-}
-
-/// Creates an empty folder `name` in `parent`.
-///
-/// # Panics
-///
-/// If it can't be made.
-pub fn folder(parent: impl AsRef<Path>, name: &str) -> PathBuf {
-    let folder = parent.as_ref().join(name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).unwrap();
-    }
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-/// The names of all entries of `folder`, sorted.
-///
-/// # Panics
-///
-/// If it can't be read.
-pub fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-    let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
-    names.sort();
-    names
 }

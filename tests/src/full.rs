@@ -1,11 +1,11 @@
-//! Streams that are full, as nobody reads them.
+//! Streams that are full because nobody reads them.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Stdio;
 
-/// Writes until the stream, which must not block, is full.
+/// Writes to a non-blocking stream until it is full.
 ///
 /// # Panics
 ///
@@ -23,21 +23,21 @@ pub fn fill(mut stream: impl Write) {
     }
 }
 
-/// Restored, as it is a flag that a program would share.
+/// Sets the flag of the open file, which a program that gets the stream shares.
 fn set_nonblocking(file: &File, is_nonblocking: bool) {
     let flags = if is_nonblocking { libc::O_NONBLOCK } else { 0 };
-    // SAFETY: it has no precondition; no other flag can be set of these streams.
+    // SAFETY: The call has no precondition; these streams have no other flag.
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }, 0);
 }
 
-/// A full pipe: its reader, and the other end.
+/// Returns the reader and the writing end of a full pipe.
 ///
 /// # Panics
 ///
-/// If there can be none.
+/// If the system has no pipe left.
 pub fn full_pipe() -> (File, Stdio) {
     let mut ends = [0; 2];
-    // SAFETY: there is room for both ends, which are nobody else's.
+    // SAFETY: `ends` has room for both descriptors, which nobody else owns.
     let [reader, writer] = unsafe {
         assert_eq!(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC), 0);
         ends.map(|end| File::from(OwnedFd::from_raw_fd(end)))

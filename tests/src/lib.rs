@@ -9,9 +9,10 @@ pub mod cases;
 pub mod check;
 #[cfg(unix)]
 pub mod child;
+pub mod files;
+pub mod first_issue;
 #[cfg(unix)]
 pub mod full;
-pub mod innocent;
 pub mod left_out;
 pub mod load;
 pub mod mutate;
@@ -24,3 +25,4 @@ pub mod python;
 #[cfg(target_os = "linux")]
 pub mod quota;
 pub mod real;
+pub mod runtime;

@@ -1,7 +1,6 @@
 //! Checks that a page or an SVG is complete.
 //!
-//! Like [`check`](crate::check) this shares no code with the library. The columns of a page are
-//! checked by the page's own tests.
+//! Like [`check`](crate::check), it shares no code with the library. The page's own tests check its columns.
 
 use serde_json::Value;
 
@@ -17,7 +16,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The number of rows in the sections of `kind`.
+    /// Returns the number of rows in the sections of `kind`.
     pub fn rows(&self, kind: &str) -> u64 {
         let sections = self.meta["sections"].as_array().into_iter().flatten();
         let tails = self.tail["sections"].as_array().into_iter().flatten();
@@ -25,7 +24,7 @@ impl Page {
         of_kind.filter_map(|(_, tail)| tail["rows"].as_u64()).sum()
     }
 
-    /// The notes on what is missing.
+    /// Returns the notes about what is missing.
     pub fn notes(&self) -> Vec<&str> {
         let notes = self.meta["notes"].as_array().into_iter().flatten();
         notes.filter_map(Value::as_str).collect()
@@ -36,7 +35,7 @@ impl Page {
 ///
 /// # Errors
 ///
-/// What is missing, or not expected.
+/// The first thing that is missing or unexpected.
 pub fn check(bytes: &[u8]) -> Result<Page, String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("not UTF-8: {e}"))?;
     if !text.starts_with("<!doctype html>\n") {
@@ -45,8 +44,8 @@ pub fn check(bytes: &[u8]) -> Result<Page, String> {
     if !text.ends_with("</html>\n") || text.matches("</html>").count() != 1 {
         return Err("it doesn't end as one page".to_owned());
     }
-    let (meta, rest) = island(text, "statemap-meta")?;
-    let (tail, _) = island(rest, "statemap-tail")?;
+    let (meta, rest) = embedded_json(text, "statemap-meta")?;
+    let (tail, _) = embedded_json(rest, "statemap-tail")?;
     let mut chunks = 0;
     for chunk in rest.split("class=\"statemap-chunk\">").skip(1) {
         let (chunk, _) = chunk.split_once("</script>").ok_or("a chunk doesn't end")?;
@@ -88,7 +87,7 @@ fn sums(meta: &Value) -> Result<(), String> {
         return Err("the columns of its sums aren't equally long".to_owned());
     }
     let end = sums.from + sums.stretch * n as u64;
-    // The length of a stretch is rounded.
+    // The length of a stretch is rounded, by up to 1 ns.
     if end + n as u64 <= sums.length {
         return Err(format!("its stretches end at {end} of {}", sums.length));
     }
@@ -102,7 +101,7 @@ fn sums(meta: &Value) -> Result<(), String> {
             return Err(format!("what was dropped isn't a gap: {from} to {to}"));
         }
     }
-    // Not in each, as a poll whose end was recorded late counts up to that.
+    // A single stretch may exceed this: a poll whose end was recorded late counts up to that moment.
     if sums.held.iter().sum::<u64>() > (sums.stretch + 1) * sums.workers * n as u64 {
         return Err(format!(
             "its stretches were held for more than {} workers can be",
@@ -131,7 +130,7 @@ fn sums(meta: &Value) -> Result<(), String> {
         }
         histogram(&place["waits"], place["ready"].as_u64())?;
     }
-    // Each is rounded.
+    // Each value is rounded.
     if sum(&sums.held).abs_diff(sum(&sums.held_of_places)) > (n + sums.places) as u64 {
         return Err("its stretches and its locations held workers for different times".to_owned());
     }
@@ -143,16 +142,16 @@ fn sums(meta: &Value) -> Result<(), String> {
     }
 }
 
-/// Checks a histogram, and gives how many values it has: bins by rising edges, the largest value in the last of them.
-fn histogram(of: &Value, longest: Option<u64>) -> Result<u64, String> {
-    if of.is_null() {
+/// Checks a histogram and returns its number of values. Its edges must rise, and the last bin must have the largest value.
+fn histogram(histogram: &Value, longest: Option<u64>) -> Result<u64, String> {
+    if histogram.is_null() {
         return Ok(0);
     }
-    let bins = of["bins"].as_array().into_iter().flatten();
+    let bins = histogram["bins"].as_array().into_iter().flatten();
     let bins: Option<Vec<(u64, u64)>> =
         bins.map(|bin| Some((bin[0].as_u64()?, bin[1].as_u64()?))).collect();
     let bins = bins.ok_or("a histogram isn't of whole numbers")?;
-    // A decade has six: 10, 15, 22, 33, 47, 68.
+    // A decade has six edges: 10, 15, 22, 33, 47, 68.
     let is_edge = |edge: u64| {
         let digits = edge.to_string();
         let (first, zeros) = digits.split_at(digits.len().min(2));
@@ -166,7 +165,7 @@ fn histogram(of: &Value, longest: Option<u64>) -> Result<u64, String> {
     {
         return Err(format!("the bins of a histogram are none: {bins:?}"));
     }
-    let marks = ["p50", "p90", "p99"].map(|mark| of[mark].as_u64());
+    let marks = ["p50", "p90", "p99"].map(|mark| histogram[mark].as_u64());
     let last = bins.last().map(|&(edge, _)| edge);
     if marks.contains(&None) || !marks.is_sorted() || marks[2] > longest || last > longest {
         return Err(format!("a histogram up to {longest:?} has {marks:?} and {last:?}"));
@@ -174,50 +173,51 @@ fn histogram(of: &Value, longest: Option<u64>) -> Result<u64, String> {
     Ok(bins.iter().map(|&(_, n)| n).sum())
 }
 
-/// The sums of a run, stretch by stretch. Times are in ns from the left edge.
+/// The sums of a run, by stretches of time and by spawn locations. Times are in ns from the left edge.
 #[derive(Clone, Debug)]
 pub struct Sums {
     /// The length of the page.
     pub length: u64,
-    /// When the first stretch begins.
+    /// The start of the first stretch.
     pub from: u64,
-    /// How long each is.
+    /// The length of a stretch.
     pub stretch: u64,
-    /// How many workers there were.
+    /// The number of workers.
     pub workers: u64,
-    /// How long polls held workers.
+    /// The time for which polls held workers, by stretch.
     pub held: Vec<u64>,
-    /// How many polls began.
+    /// The number of polls that began, by stretch.
     pub polls: Vec<u64>,
-    /// The longest of them.
+    /// The length of the longest of these polls.
     pub longest: Vec<u64>,
-    /// Where its task was spawned: which place, from 1 on.
+    /// The spawn location of the task of that poll, counted from 1.
     pub at: Vec<u64>,
-    /// How many tasks were alive at its end.
+    /// The number of tasks that were alive at the end of the stretch.
     pub alive: Vec<u64>,
-    /// For how long recording was stopped.
+    /// The time for which recording was stopped.
     pub stopped: Vec<u64>,
-    /// Of what no detail is kept.
+    /// The ranges of which no detail is kept.
     pub dropped: Vec<(u64, u64)>,
     gaps: Vec<(u64, u64)>,
     places: usize,
-    /// How many polls the tasks of each spawn location had.
+    /// The number of polls of the tasks of each spawn location.
     pub polls_of_places: Vec<u64>,
-    /// How long these held workers.
+    /// The time for which these polls held workers.
     pub held_of_places: Vec<u64>,
-    /// How many tasks there were.
+    /// The number of tasks of each spawn location.
     pub tasks_of_places: Vec<u64>,
 }
 
 impl Sums {
-    /// Those of a page; `None` if there are none, or something in them is no whole number.
+    /// Reads the sums of a page, or returns `None` if it has none, or something in them is no whole number.
     pub fn of(meta: &Value) -> Option<Self> {
         let sums = &meta["sums"];
         let column = |key: &str| -> Option<Vec<u64>> {
             sums[key].as_array()?.iter().map(Value::as_u64).collect()
         };
-        let parts = |of: &Value| -> Option<Vec<(u64, u64)>> {
-            of.as_array()?.iter().map(|part| Some((part[0].as_u64()?, part[1].as_u64()?))).collect()
+        let ranges = |list: &Value| -> Option<Vec<(u64, u64)>> {
+            let range = |range: &Value| Some((range[0].as_u64()?, range[1].as_u64()?));
+            list.as_array()?.iter().map(range).collect()
         };
         let of_places = |key: &str| -> Option<Vec<u64>> {
             sums["places"].as_array()?.iter().map(|place| place[key].as_u64()).collect()
@@ -237,8 +237,8 @@ impl Sums {
             } else {
                 column("stopped")?
             },
-            dropped: parts(&sums["dropped"])?,
-            gaps: parts(&meta["gaps"])?,
+            dropped: ranges(&sums["dropped"])?,
+            gaps: ranges(&meta["gaps"])?,
             places: sums["places"].as_array()?.len(),
             polls_of_places: of_places("polls")?,
             held_of_places: of_places("held")?,
@@ -248,8 +248,8 @@ impl Sums {
     }
 }
 
-/// The JSON in the element `id`, and the text after it.
-fn island<'a>(text: &'a str, id: &str) -> Result<(Value, &'a str), String> {
+/// Returns the JSON in the element `id`, and the text after that element.
+fn embedded_json<'a>(text: &'a str, id: &str) -> Result<(Value, &'a str), String> {
     let begin = format!("<script type=\"application/json\" id=\"{id}\">");
     let (_, from) = text.split_once(&begin).ok_or_else(|| format!("there is no {id}"))?;
     let (json, rest) = from.split_once("</script>").ok_or_else(|| format!("{id} doesn't end"))?;
@@ -264,7 +264,7 @@ fn island<'a>(text: &'a str, id: &str) -> Result<(Value, &'a str), String> {
 ///
 /// # Errors
 ///
-/// What is missing.
+/// The part that is missing.
 pub fn check_svg(bytes: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("not UTF-8: {e}"))?;
     if !text.starts_with("<svg") && !text.starts_with("<?xml") {
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn sums_that_do_not_fit_are_detected() {
-        let of = |sums: &str| {
+        let check_sums = |sums: &str| {
             let tail = "{\"chunks\":0,\"sections\":[{\"rows\":3}]}";
             let run = format!(
                 "\"detail\":\"In detail: a. In sums only: b.\",\"length\":100,\"gaps\":[[10,90]],{sums},\
@@ -328,8 +328,8 @@ mod tests {
         let right = "\"sums\":{\"alive\":[1,0],\"at\":[1,0],\"dropped\":[[10,90]],\"from\":0,\
                      \"held\":[60,0],\"longest\":[7,0],\"places\":[{\"held\":60,\"lengths\":{\"bins\":[[1,4],[5,5]],\"p50\":5,\"p90\":6,\"p99\":7},\"longest\":7,\"polls\":9,\"tasks\":1}],\"polls\":[9,0],\
                      \"stopped\":null,\"stretch\":50,\"workers\":2}";
-        of(right).unwrap();
-        assert!(of("\"sums\":null").is_ok());
+        check_sums(right).unwrap();
+        assert!(check_sums("\"sums\":null").is_ok());
         for (what, wrong) in [
             ("[1,0],\"at\"", "[1],\"at\""),
             ("\"at\":[1,0]", "\"at\":[2,0]"),
@@ -354,9 +354,9 @@ mod tests {
         ] {
             let sums = right.replacen(what, wrong, 1);
             assert_ne!(sums, right);
-            assert!(of(&sums).is_err(), "{sums}");
+            assert!(check_sums(&sums).is_err(), "{sums}");
         }
-        assert!(of(&right.replace("\"from\":0", "\"from\":\"0\"")).is_err());
+        assert!(check_sums(&right.replace("\"from\":0", "\"from\":\"0\"")).is_err());
     }
 
     #[test]

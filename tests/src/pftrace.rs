@@ -1,6 +1,6 @@
-//! A reader of Perfetto traces that knows only the published schema: which fields there are, by number, and what is in them.
+//! A reader of Perfetto traces that knows only the published schema: the numbers of the fields and their types.
 //!
-//! It shares no code with what writes them, and takes no field that it doesn't know.
+//! It shares no code with the writer, and rejects fields that it doesn't know.
 
 mod wire;
 
@@ -8,25 +8,25 @@ use std::collections::BTreeMap;
 
 use wire::{Fields, Value, fields};
 
-/// A trace that was read.
+/// The content of a trace.
 #[derive(Debug, Default)]
 pub struct Trace {
     /// The tracks, by their ids.
     pub tracks: BTreeMap<u64, Track>,
     /// All slices, in the order in which they began.
     pub slices: Vec<Slice>,
-    /// What each counter was from when on, by the ids of their tracks.
+    /// The times and values of each counter, by the id of its track.
     pub counters: BTreeMap<u64, Vec<(u64, u64)>>,
-    /// UTC at time zero, in ns since the Unix epoch.
+    /// The UTC time at time zero, in ns since the Unix epoch.
     pub start_ns: u64,
 }
 
 /// A track.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The track that it is within.
+    /// The id of the parent track.
     pub parent: Option<u64>,
     /// Whether it is a counter.
     pub is_counter: bool,
@@ -35,19 +35,19 @@ pub struct Track {
 /// A slice of a track, or an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The track's id.
+    /// The id of the track.
     pub track: u64,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Its category.
+    /// The category.
     pub category: String,
-    /// From when to when, in ns.
+    /// The start and the end, in ns.
     pub time_ns: (u64, u64),
-    /// How many slices it is within.
+    /// The number of slices around it.
     pub depth: usize,
-    /// Its arguments.
+    /// The arguments, by name.
     pub arguments: BTreeMap<String, Argument>,
-    /// The flows that begin here, and those that end here.
+    /// The flows that begin in it, and those that end in it.
     pub flows: (Vec<u64>, Vec<u64>),
 }
 
@@ -62,7 +62,7 @@ pub enum Argument {
     Text(String),
 }
 
-/// What is told once and then named by number: field, number.
+/// The interned strings, by field and number.
 type Interned = BTreeMap<(u32, u64), String>;
 
 /// An event, as it stands in the file.
@@ -80,7 +80,7 @@ impl Trace {
     ///
     /// # Panics
     ///
-    /// If it isn't one, has a field that isn't known, an event of an unknown track or name, or a slice that doesn't end.
+    /// If it isn't a trace, or has an unknown field, an event of an unknown track or name, or a slice without an end.
     pub fn read(bytes: &[u8]) -> Self {
         let mut trace = Self::default();
         let (mut interned, mut events) = (Interned::new(), Vec::new());
@@ -93,7 +93,7 @@ impl Trace {
     }
 
     fn packet(&mut self, bytes: &[u8], interned: &mut Interned, events: &mut Vec<Event>) {
-        let packet = Fields::of(bytes, &[6, 8, 10, 11, 12, 13, 60]);
+        let packet = Fields::read(bytes, &[6, 8, 10, 11, 12, 13, 60]);
         assert_eq!(packet.number(10), Some(1), "the sequence");
         let flags = packet.number(13).expect("the flags");
         if flags & 1 != 0 {
@@ -103,27 +103,28 @@ impl Trace {
         }
         for (field, entry) in packet.bytes(12).into_iter().flat_map(fields) {
             assert!([1, 2, 3, 29].contains(&field), "interned {field}");
-            let entry = Fields::of(entry.bytes(), &[1, 2]);
+            let entry = Fields::read(entry.bytes(), &[1, 2]);
             let number = entry.number(1).filter(|number| *number > 0).expect("a number");
             let known = interned.insert((field, number), entry.text(2).expect("a name"));
             assert_eq!(known, None, "{field}: {number} is there twice");
         }
         if let Some(snapshot) = packet.bytes(6) {
-            let snapshot = Fields::of(snapshot, &[1, 2]);
+            let snapshot = Fields::read(snapshot, &[1, 2]);
             assert_eq!(snapshot.number(2), Some(6), "BOOTTIME is that of the timestamps");
-            let clocks = snapshot.all(1).map(|clock| Fields::of(clock.bytes(), &[1, 2]));
+            let clocks = snapshot.all(1).map(|clock| Fields::read(clock.bytes(), &[1, 2]));
             let clocks: BTreeMap<_, _> = clocks.map(|c| (c.number(1), c.number(2))).collect();
             assert_eq!(clocks[&Some(6)], Some(0));
             self.start_ns = clocks[&Some(1)].expect("the time");
         }
         if let Some(track) = packet.bytes(60) {
-            let track = Fields::of(track, &[1, 2, 5, 8, 11, 12]);
-            let of = Track {
+            let track = Fields::read(track, &[1, 2, 5, 8, 11, 12]);
+            let described = Track {
                 name: track.text(2).expect("a name"),
                 parent: track.number(5),
                 is_counter: track.bytes(8).is_some(),
             };
-            let is_new = self.tracks.insert(track.number(1).expect("an id"), of).is_none();
+            let id = track.number(1).expect("an id");
+            let is_new = self.tracks.insert(id, described).is_none();
             assert!(is_new, "a track is described twice");
         }
         if let Some(event) = packet.bytes(11) {
@@ -132,7 +133,7 @@ impl Trace {
         }
     }
 
-    /// Brings events into the order of time, as Perfetto does, and makes slices of them.
+    /// Sorts events by time, as Perfetto does, and builds slices from them.
     fn replay(&mut self, mut events: Vec<Event>) {
         events.sort_by_key(|event| event.at_ns);
         let mut open: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
@@ -163,11 +164,11 @@ impl Trace {
         }
     }
 
-    /// The names from the outermost track to this one, with ` / ` between them.
+    /// Returns the names from the outermost track to this one, separated by ` / `.
     ///
     /// # Panics
     ///
-    /// If there is no such track, or one of those around it.
+    /// If this track or one of its parents isn't in the trace.
     pub fn path(&self, track: u64) -> String {
         let track = &self.tracks[&track];
         match track.parent {
@@ -176,16 +177,16 @@ impl Trace {
         }
     }
 
-    /// The slices of a track.
+    /// Returns the slices of a track.
     pub fn slices_of(&self, track: u64) -> impl Iterator<Item = &Slice> {
         self.slices.iter().filter(move |slice| slice.track == track)
     }
 
-    /// The flows: the indices of the slices from which and to which they go.
+    /// Returns the flows, as pairs of indices of slices.
     ///
     /// # Panics
     ///
-    /// If one has more or less than two ends, or goes back in time.
+    /// If a flow has more or less than two ends, or goes back in time.
     pub fn flows(&self) -> Vec<(usize, usize)> {
         let mut flows: BTreeMap<u64, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (index, slice) in self.slices.iter().enumerate() {
@@ -199,8 +200,8 @@ impl Trace {
         ends.collect()
     }
 
-    /// What is on each track, by its path, for who compares two readers: slices, their lengths in sum, and the `own_ns`
-    /// of these in sum; and of a counter its values. The last is how many flows there are.
+    /// Summarizes the trace, to compare it with what another reader found: the values of each counter, the number of
+    /// flows, and for each track the number of slices, the sum of their lengths, and the sum of their `own_ns`.
     pub fn summary(&self) -> serde_json::Value {
         let mut slices: BTreeMap<String, [u64; 3]> = BTreeMap::new();
         for slice in &self.slices {
@@ -219,7 +220,7 @@ impl Trace {
 
 impl Event {
     fn read(bytes: &[u8], at_ns: u64, interned: &Interned) -> Self {
-        let event = Fields::of(bytes, &[3, 4, 9, 10, 11, 30, 47, 48]);
+        let event = Fields::read(bytes, &[3, 4, 9, 10, 11, 30, 47, 48]);
         let named = |field: u32, number: u64| match interned.get(&(field, number)) {
             Some(name) => name.clone(),
             None => panic!("{number} of {field} isn't interned"),
@@ -228,7 +229,7 @@ impl Event {
         let (name, category) = (event.number(10), event.number(3));
         assert_eq!(name.is_some(), kind == 1 || kind == 3, "{event:?}");
         let arguments = event.all(4).map(|argument| {
-            let argument = Fields::of(argument.bytes(), &[1, 2, 3, 17]);
+            let argument = Fields::read(argument.bytes(), &[1, 2, 3, 17]);
             let name = named(3, argument.number(1).expect("its name"));
             let value = match (argument.number(2), argument.number(3), argument.number(17)) {
                 (Some(value), None, None) => Argument::Bool(value == 1),

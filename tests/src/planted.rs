@@ -1,4 +1,4 @@
-//! Synthetic programs with known properties.
+//! Timelines of made-up programs with known properties.
 
 pub mod crowd;
 pub mod issues;
@@ -17,12 +17,12 @@ const MS: u64 = 1_000_000;
 pub const ANSWERS: SpawnLocation = SpawnLocation { file: "src/api.rs", line: 12, column: 9 };
 /// The location of the task that blocks.
 pub const BLOCKS: SpawnLocation = SpawnLocation { file: "src/api.rs", line: 88, column: 20 };
-/// How long it blocks.
+/// The time for which it blocks, in ns.
 pub const BLOCKS_NS: u64 = 51_200_000;
-/// How many tasks are ready meanwhile.
+/// The number of tasks that are ready meanwhile.
 pub const READY_MEANWHILE: u64 = 37;
 
-/// The timeline of `events`, as a collector would build it.
+/// Returns the timeline of `events`, as a collector would build it.
 pub fn timeline(events: &[Event]) -> Timeline {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let collector: Arc<Collector> =
@@ -54,27 +54,45 @@ impl Script {
         self.events.push(Event::TaskSpawn { task_id, time_ns, thread: 2, location });
     }
 
-    fn poll(&mut self, task_id: u64, worker: u32, from: u64, to: u64, ready_ns: Option<u64>) {
+    fn start(&mut self, task_id: u64, worker: u32, time_ns: u64, ready_ns: Option<u64>) {
         let (thread, worker) = (worker, Some(worker));
-        self.events.push(Event::TaskPollStart { task_id, time_ns: from, thread, worker, ready_ns });
+        self.events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+    }
+
+    fn end(&mut self, task_id: u64, worker: u32, time_ns: u64) {
+        let (thread, worker) = (worker, Some(worker));
+        self.events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
+    }
+
+    fn terminate(&mut self, task_id: u64, thread: u32, time_ns: u64) {
+        self.events.push(Event::TaskTerminate { task_id, time_ns, thread });
+    }
+
+    fn poll(&mut self, task_id: u64, worker: u32, from: u64, to: u64, ready_ns: Option<u64>) {
+        self.start(task_id, worker, from, ready_ns);
+        self.end(task_id, worker, to);
+    }
+
+    /// Adds a poll of the root future on a thread that isn't a worker. What it spawns comes in between.
+    fn root_poll(&mut self, thread: u32, from: u64, to: u64, spawn: impl FnOnce(&mut Self)) {
+        let (task_id, time_ns, worker, ready_ns) = (Event::ROOT, from, None, None);
+        self.events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+        spawn(self);
         self.events.push(Event::TaskPollEnd { task_id, time_ns: to, thread, worker });
     }
 }
 
-/// 40 tasks that answer requests, one that blocks worker-1 for [`BLOCKS_NS`], and
-/// [`READY_MEANWHILE`] tasks that are ready meanwhile.
+/// Returns a program with 40 tasks that answer requests, of which [`READY_MEANWHILE`] are ready while another task
+/// blocks worker-1 for [`BLOCKS_NS`].
 pub fn blocked() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
-    let root = Event::ROOT;
-    let (thread, worker) = (2, None);
-    let start = Event::TaskPollStart { task_id: root, time_ns: MS, thread, worker, ready_ns: None };
-    script.events.push(start);
-    for task in 1..=40 {
-        script.spawn(task, MS + task * 10 * US, ANSWERS);
-    }
-    script.spawn(41, MS + 500 * US, BLOCKS);
-    script.events.push(Event::TaskPollEnd { task_id: root, time_ns: 2 * MS, thread, worker });
+    script.root_poll(2, MS, 2 * MS, |script| {
+        for task in 1..=40 {
+            script.spawn(task, MS + task * 10 * US, ANSWERS);
+        }
+        script.spawn(41, MS + 500 * US, BLOCKS);
+    });
     for task in 1..=40 {
         let at = 2 * MS + task * 30 * US;
         script.poll(task, 0, at, at + 20 * US, None);
@@ -89,28 +107,16 @@ pub fn blocked() -> Timeline {
     }
     for task in 1..=30 {
         let at = 70 * MS + task * 200 * US;
-        script.events.push(Event::TaskPollStart {
-            task_id: task,
-            time_ns: at,
-            thread: 0,
-            worker: Some(0),
-            ready_ns: Some(at - 50 * US),
-        });
-        let ended = at + 90 * US;
-        script.events.push(Event::TaskTerminate { task_id: task, time_ns: ended, thread: 0 });
-        script.events.push(Event::TaskPollEnd {
-            task_id: task,
-            time_ns: ended,
-            thread: 0,
-            worker: Some(0),
-        });
+        script.start(task, 0, at, Some(at - 50 * US));
+        script.terminate(task, 0, at + 90 * US);
+        script.end(task, 0, at + 90 * US);
     }
     script.park(1, 62 * MS, 99 * MS);
     script.poll(41, 1, 99 * MS, 100 * MS, Some(98 * MS));
     timeline(&script.events)
 }
 
-/// The longest poll, of 12 ms, is of one location; the largest sum, 50 ms, is of another.
+/// Returns a program in which one location has the longest poll, 12 ms, and another the largest sum, 50 ms.
 pub fn two_culprits() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -124,8 +130,8 @@ pub fn two_culprits() -> Timeline {
     timeline(&script.events)
 }
 
-/// Polls of the same length on two workers at the same times, of two locations with the same sums;
-/// the second task of all polls first. Many transitions have the same time.
+/// Returns a program with polls of the same length on two workers at the same times, of two locations with the same
+/// sums. The second task polls first, and many transitions have the same time.
 pub fn ties() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -144,29 +150,27 @@ pub fn ties() -> Timeline {
     timeline(&script.events)
 }
 
-/// Polls that are just not long on a worker, and a long one of `main`, which has a thread of its
-/// own; a task that terminates in a poll without a recorded end, and one that waits until the end.
+/// Returns a program that is nearly unhealthy.
+///
+/// Polls on workers are just not long, and `main` has a long one on a thread of its own. A task terminates in a poll
+/// without a recorded end, and another waits until the end.
 pub fn nearly() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
-    let (task_id, thread, worker) = (Event::ROOT, 2, None);
-    let start = Event::TaskPollStart { task_id, time_ns: MS, thread, worker, ready_ns: None };
-    script.events.push(start);
-    for task in 1..=3 {
-        script.spawn(task, MS + task, BLOCKS);
-    }
-    script.events.push(Event::TaskPollEnd { task_id, time_ns: 50 * MS, thread, worker });
+    script.root_poll(2, MS, 50 * MS, |script| {
+        for task in 1..=3 {
+            script.spawn(task, MS + task, BLOCKS);
+        }
+    });
     script.poll(1, 0, 2 * MS, 3 * MS, None);
     script.poll(1, 0, 60 * MS, 61 * MS, Some(59 * MS));
-    let (task_id, thread, worker) = (2, 1, Some(1));
-    let start = Event::TaskPollStart { task_id, time_ns: 4 * MS, thread, worker, ready_ns: None };
-    script.events.push(start);
-    script.events.push(Event::TaskTerminate { task_id, time_ns: 4 * MS + US, thread });
+    script.start(2, 1, 4 * MS, None);
+    script.terminate(2, 1, 4 * MS + US);
     script.park(0, 61 * MS, 90 * MS);
     timeline(&script.events)
 }
 
-/// A healthy program: no poll over 20 us.
+/// Returns a healthy program, without a poll over 20 µs.
 pub fn healthy() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -182,7 +186,7 @@ pub fn healthy() -> Timeline {
     timeline(&script.events)
 }
 
-/// A random program: `tasks` tasks of five locations on two workers, most of which terminate.
+/// Returns a random program with `tasks` tasks of five locations on two workers, most of which terminate.
 pub fn random(tasks: u64, seed: u64) -> Timeline {
     let mut seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // xorshift64*.
@@ -204,12 +208,7 @@ pub fn random(tasks: u64, seed: u64) -> Timeline {
         if spawned < tasks && (live.len() < 4 || below(3) == 0) {
             spawned += 1;
             let location = SpawnLocation { line: 10 + below(5) as u32, ..ANSWERS };
-            script.events.push(Event::TaskSpawn {
-                task_id: spawned,
-                time_ns: now,
-                thread: 2,
-                location: Some(location),
-            });
+            script.spawn(spawned, now, location);
             live.push((spawned, now, true));
         }
         let index = below(live.len() as u64) as usize;
@@ -220,26 +219,14 @@ pub fn random(tasks: u64, seed: u64) -> Timeline {
         if below(3) == 0 && start > now + 2 {
             script.park(thread, now + 1, start - 1);
         }
-        script.events.push(Event::TaskPollStart {
-            task_id,
-            time_ns: start,
-            thread,
-            worker: Some(thread),
-            ready_ns: (!is_first).then_some(since),
-        });
+        script.start(task_id, thread, start, (!is_first).then_some(since));
         if below(6) == 0 {
-            script.events.push(Event::TaskTerminate { task_id, time_ns: end, thread });
+            script.terminate(task_id, thread, end);
             live.swap_remove(index);
         } else {
             live[index] = (task_id, end + below(200_000), false);
         }
-        let worker_index = Some(thread);
-        script.events.push(Event::TaskPollEnd {
-            task_id,
-            time_ns: end,
-            thread,
-            worker: worker_index,
-        });
+        script.end(task_id, thread, end);
         free[worker] = end + 1;
     }
     timeline(&script.events)

@@ -1,5 +1,5 @@
-//! The bodies of the child programs in `bin/`. Each is compiled under `#[tokio_statemap::main]` and
-//! under `#[tokio::main]`, so that any difference is caused by this crate.
+//! The bodies of the child programs in `bin/`. Most are compiled under `#[tokio_statemap::main]` and under
+//! `#[tokio::main]`, so that any difference is caused by this crate.
 
 pub mod by_hand;
 pub mod exits;
@@ -21,7 +21,7 @@ pub mod warns;
 use std::future::pending;
 use std::path::PathBuf;
 
-/// The path of the file `name` of this run.
+/// Returns the path of the file `name` of this run.
 ///
 /// # Panics
 ///
@@ -31,7 +31,7 @@ pub fn out(name: &str) -> PathBuf {
     PathBuf::from(folder).join(name)
 }
 
-/// The variant of this run: the last argument.
+/// Returns the variant of this run, which is the last argument.
 ///
 /// # Panics
 ///
@@ -40,7 +40,7 @@ pub fn way() -> String {
     std::env::args().next_back().expect("the way is an argument")
 }
 
-/// The body of most programs.
+/// Runs the body of most programs in the variant `way`.
 pub async fn run(way: &str) {
     println!("{way}");
     tokio::spawn(async {}).await.unwrap();
@@ -70,7 +70,7 @@ pub async fn run(way: &str) {
     println!("the last line");
 }
 
-/// Enough events for the files to be written in parallel.
+/// Causes so many events that the files are written in parallel.
 async fn many_events() {
     for _ in 0..150_000 {
         tokio::task::yield_now().await;

@@ -1,6 +1,6 @@
-//! A Python with what reads our exports: Perfetto's schema, and DuckDB.
+//! Runs Python scripts that read the exports with Perfetto's schema and DuckDB.
 //!
-//! Nothing is installed. Tests for which it is missing are left out, and [`left_out`] prints what to do about it.
+//! Nothing is installed. A test that lacks a module is left out, and [`left_out`] prints how to get the module.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,12 +9,13 @@ use serde_json::Value;
 
 use crate::left_out::left_out;
 
-/// A Python that can import `module`, for the test of `what`; `None` if there is none. `target` is cargo's folder for what
-/// tests leave.
+/// Returns a Python that can import `module`, for the test of `what`, or `None` if there is none.
+///
+/// `target` is cargo's folder for files of tests.
 ///
 /// # Panics
 ///
-/// As [`left_out`] does.
+/// As [`left_out`].
 pub fn python(target: &Path, what: &str, module: &str) -> Option<PathBuf> {
     let folder = target.join("python");
     let python = folder.join("bin/python");
@@ -32,7 +33,7 @@ pub fn python(target: &Path, what: &str, module: &str) -> Option<PathBuf> {
     None
 }
 
-/// Runs one of the scripts in `tests/export`, in `folder`, and gives what it prints.
+/// Runs a script of `tests/export` in `folder` and returns the JSON that it prints.
 ///
 /// # Panics
 ///

@@ -3,33 +3,33 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The period that a quota is for, in µs.
+/// The period of a quota, in µs.
 const PERIOD_US: u64 = 100_000;
 
-/// A control group of its own that this process is in while it lives.
+/// A new control group that contains this process until this is dropped.
 #[derive(Debug)]
 pub struct Quota {
     folder: PathBuf,
-    /// That of the group that it was in before.
+    /// The folder of the group in which the process was before.
     before: PathBuf,
 }
 
-/// What the kernel counts of a limit.
+/// The kernel's counters of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stopped {
-    /// How often it stopped the group.
+    /// The number of times that it stopped the group.
     pub stops: u64,
-    /// For how long, in ns.
+    /// The time for which it stopped the group, in ns.
     pub ns: u64,
 }
 
 impl Stopped {
-    /// What was added since `before`.
+    /// Returns the difference from `before`.
     pub fn since(self, before: Self) -> Self {
         Self { stops: self.stops - before.stops, ns: self.ns - before.ns }
     }
 
-    /// Adds what another reading says.
+    /// Adds the counters of another reading.
     pub fn add(&mut self, more: Self) {
         self.stops += more.stops;
         self.ns += more.ns;
@@ -37,12 +37,12 @@ impl Stopped {
 }
 
 impl Quota {
-    /// Puts this process into a group that may use so many thousandths of a processor.
+    /// Puts this process into a group that may use `millis` thousandths of a processor.
     ///
     /// # Errors
     ///
-    /// What isn't allowed here, or isn't there.
-    pub fn of(millis: u64) -> Result<Self, String> {
+    /// A description of what the machine lacks or forbids.
+    pub fn enter(millis: u64) -> Result<Self, String> {
         let mut why = Vec::new();
         for (mount, own) in hierarchies() {
             match Self::within(&mount, &own, millis) {
@@ -67,7 +67,7 @@ impl Quota {
             quota.write("cpu.cfs_period_us", PERIOD_US).map_err(say)?;
             quota.write("cpu.cfs_quota_us", quota_us).map_err(say)?;
         } else {
-            // Only where the groups around it hand the controller down.
+            // It works only where the outer groups delegate the controller.
             let _ = fs::write(mount.join("cgroup.subtree_control"), "+cpu");
             quota.write("cpu.max", format!("{quota_us} {PERIOD_US}")).map_err(say)?;
         }
@@ -76,24 +76,24 @@ impl Quota {
     }
 
     fn write(&self, name: &str, value: impl ToString) -> std::io::Result<()> {
-        // Not created: where the kernel has no such file, there is no such limit.
+        // The file isn't created: where the kernel has no such file, there is no such limit.
         let mut file = fs::OpenOptions::new().write(true).open(self.folder.join(name))?;
         std::io::Write::write_all(&mut file, value.to_string().as_bytes())
     }
 
-    /// What the kernel has counted so far.
+    /// Returns the kernel's counters.
     ///
     /// # Panics
     ///
-    /// If it doesn't say.
+    /// If they can't be read.
     pub fn stopped(&self) -> Stopped {
         let stat = fs::read_to_string(self.folder.join("cpu.stat")).unwrap();
-        let of = |name: &str| {
+        let counter = |name: &str| {
             let value = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             value.map(|value| value.parse::<u64>().unwrap())
         };
-        let ns = of("throttled_time").or_else(|| Some(of("throttled_usec")? * 1000));
-        Stopped { stops: of("nr_throttled").unwrap(), ns: ns.unwrap() }
+        let ns = counter("throttled_time").or_else(|| Some(counter("throttled_usec")? * 1000));
+        Stopped { stops: counter("nr_throttled").unwrap(), ns: ns.unwrap() }
     }
 }
 
@@ -104,7 +104,7 @@ impl Drop for Quota {
     }
 }
 
-/// Where groups that may limit processor time are mounted, and this process's own group there.
+/// Returns the mount points of groups that may limit processor time, each with this process's own group there.
 fn hierarchies() -> Vec<(PathBuf, String)> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

@@ -1,24 +1,22 @@
-//! A real run with two functions that block, for what reads its files.
+//! A real run with two functions that block, for tests that read its files.
 
 use std::time::Duration;
 
-use tokio_statemap::{CollectorConfig, Timeline, register_hooks};
+use tokio_statemap::{CollectorConfig, Timeline};
 
-/// How long the longest of its polls blocks.
+use crate::runtime::{builder, recorded};
+
+/// The length of the longest block.
 const LONG: Duration = Duration::from_millis(25);
 
-/// Runs it on two workers: tasks that block in `sign` and `render`, some that wait for a lock, and some that spawn
-/// others. It ends with one that still waits.
+/// Runs tasks on two workers that wait for a lock, block in `sign` or `render`, and spawn others. One task still waits
+/// when it ends.
 ///
 /// # Panics
 ///
-/// If there is no runtime.
+/// If the runtime can't be built.
 pub fn run() -> Timeline {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(2).enable_time();
-    let collector = register_hooks(&mut builder, CollectorConfig::default()).expect("the hooks");
-    collector.start();
-    let runtime = builder.build().expect("a runtime");
+    let (collector, runtime) = recorded(builder(2), CollectorConfig::default());
     let timeline = collector.block_on(&runtime, async {
         let lock = std::sync::Arc::new(tokio::sync::Mutex::new(0));
         let mut tasks = Vec::new();

@@ -18,7 +18,7 @@ use super::super::random::Random;
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Which program, and how it is recorded.
+/// A program, and the way in which it is recorded.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     seed: u64,
@@ -26,13 +26,13 @@ pub(super) struct Program {
     workers: Option<usize>,
     name: Option<&'static str>,
     config: CollectorConfig,
-    /// Whether recording is stopped for a while.
+    /// `true` if recording is stopped for a while.
     has_gap: bool,
     end: End,
     pub(super) hands_over: bool,
 }
 
-/// When the timeline is taken.
+/// The moment at which the timeline is taken.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// After the runtime is gone.
@@ -57,7 +57,7 @@ impl Program {
                 _ => TraceTarget::Both,
             },
             keep: if one_in(2) { Keep::First } else { Keep::Last },
-            // With stacks nobody is accused of a few polls of which nothing is seen.
+            // With stacks, a few polls without samples are not blamed.
             stacks: !one_in(2),
             ..CollectorConfig::default()
         };
@@ -81,7 +81,7 @@ impl Program {
         }
     }
 
-    /// Runs it.
+    /// Runs the program.
     pub(super) fn run(&self) -> Timeline {
         let mut builder = match self.workers {
             None => Builder::new_current_thread(),
@@ -150,7 +150,7 @@ impl Program {
     }
 }
 
-/// Blocks its thread for so many microseconds.
+/// Blocks its thread for `us` microseconds.
 fn block(us: u64) {
     if us % 2 == 0 {
         thread::sleep(Duration::from_micros(us));
@@ -162,7 +162,7 @@ fn block(us: u64) {
     }
 }
 
-/// Spawns a task at one of some places.
+/// Spawns a task at one of several places.
 fn spawn(random: &mut Random, depth: u64, hands_over: bool, ends: bool) -> JoinHandle<()> {
     let seed = random.below(u64::from(u32::MAX));
     let task = task(seed, depth, hands_over, ends);

@@ -1,4 +1,4 @@
-// axe-core finds nothing serious: light, dark, and in colours that the user forces; each tab, the help and the search.
+// axe-core finds no serious problems: light, dark, and in forced colours; in each tab, the help and the search.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const SCREENS = [
   { colorScheme: "light", forcedColors: "active" }, { colorScheme: "dark", forcedColors: "active" },
 ];
 
-/** What axe finds to be wrong, a line each. */
+/** Returns the problems that axe finds, one per line. */
 const found = async (page, where) => {
   const violations = await page.evaluate(async () => {
     const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
@@ -24,9 +24,9 @@ const found = async (page, where) => {
     .map(({ id, nodes }) => `${where}: ${id}\n  ${nodes.slice(0, 4).join("\n  ")}`);
 };
 
-/** Goes through all that can be open. */
+/** Opens everything that can be open. */
 const everywhere = async (page) => {
-  // Not a script of the page, which would not be allowed to run.
+  // It isn't a script of the page, whose policy wouldn't allow it.
   await page.evaluate(source);
   const all = [];
   for (const tab of await page.locator("#tabs [role=tab]").all()) {

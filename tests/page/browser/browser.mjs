@@ -1,4 +1,4 @@
-// Opens pages in Chromium, and sees to it that none of them asks for anything or complains.
+// Opens pages in Chromium, and asserts that none of them requests or reports anything.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,10 +9,10 @@ import { pathToFileURL } from "node:url";
 
 const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
 
-/** What a file beside the pages says. */
+/** Returns what a file beside the pages contains. */
 export const expected = (name) => JSON.parse(readFileSync(join(process.env.PAGES, name), "utf8"));
 
-/** Waits until the page shows what it is to show. When all is counted it is measured again: labels come back with a frame. */
+/** Waits until the page is complete. It is measured again after everything is counted: labels return with a frame. */
 const isReady = async (page) => {
   await page.evaluate(async () => {
     await window.statemap.ready;
@@ -21,7 +21,7 @@ const isReady = async (page) => {
   await frame(page);
 };
 
-/** The pages' tests share one browser: gives the function that opens a page in it, and `wait`s. */
+/** Starts the browser that the tests of the pages share. Returns the function that opens a page in it, and `wait`s. */
 export const browserForTests = (wait = isReady) => {
   let browser;
   before(async () => {
@@ -29,16 +29,16 @@ export const browserForTests = (wait = isReady) => {
   });
   after(() => browser.close());
 
-  /** Opens a page, waits for its picture, lets `use` have it, and checks that it kept quiet. */
+  /** Opens a page, waits for its picture, passes it to `use`, and asserts that it reported nothing. */
   return async (name, { hash = "", embeds = [], ...options }, use) => {
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
-    // A wait ends with what it waits for. Only a page that never does that takes as long as this, however busy the machine is.
+    // A wait ends with its condition. Only a page that never fulfils it takes this long, so the limit is generous.
     context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const complaints = [];
     const [url, ...embedded] = [name, ...embeds].map((file) => pathToFileURL(join(process.env.PAGES, file)).href);
     page.on("console", (message) => {
-      // The one complaint that is ours: the tests read pixels.
+      // The tests read pixels, which causes this warning.
       if (message.text().includes("willReadFrequently")) return;
       if (["error", "warning"].includes(message.type())) complaints.push(`console: ${message.text()}`);
     });
@@ -54,7 +54,7 @@ export const browserForTests = (wait = isReady) => {
       await page.goto(url + hash);
       await wait(page);
       await use(page);
-      // Without a script there is none.
+      // A page without a script has none.
       if (options.javaScriptEnabled !== false) await frame(page);
       assert.deepEqual(complaints, []);
     } finally {
@@ -63,31 +63,34 @@ export const browserForTests = (wait = isReady) => {
   };
 };
 
-/** Waits until what was changed is on the screen. */
+/** Waits until the changes are on the screen. */
 export const frame = (page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Makes the window as large as that, and waits until the page has been drawn for it. */
+/** Resizes the window, and waits until the page has been drawn for it. */
 export const resize = async (page, size) => {
   await page.setViewportSize(size);
   await page.waitForFunction(({ width, height }) => window.innerWidth === width && window.innerHeight === height, size);
   await frame(page);
 };
 
-/** Makes the page believe that so many ms have passed. What it does later by a timer comes no sooner. */
+/** Advances the clock of the page by so many ms. Its timers don't fire earlier. */
 export const letTimePass = (page, ms) =>
   page.evaluate((ms) => {
     const now = performance.now.bind(performance);
     performance.now = () => now() + ms;
   }, ms);
 
-/** Waits until the address says `text`, and gives it. The page writes all of an address at once, a while after a change. */
+/**
+ * Waits until the address contains `text`, and returns it. The page writes the whole address at once, some time after a
+ * change.
+ */
 export const addressWith = async (page, text) => {
   await page.waitForFunction((text) => location.hash.includes(text), text);
   return page.evaluate(() => location.hash);
 };
 
-/** Waits until what follows a move, a while after it, has followed: the legend's times are those of the view. */
+/** Waits for the delayed effects of a move: the times in the legend are those of the view. */
 export const counted = async (page) => {
   await page.waitForFunction(() => {
     const { from, to } = document.getElementById("legend").dataset;
@@ -97,13 +100,13 @@ export const counted = async (page) => {
   await frame(page);
 };
 
-/** The view's times. */
+/** Returns the times of the view. */
 export const times = (page) => page.evaluate(() => ({ ...window.statemap.view }));
 
-/** What is selected. */
+/** Returns the selection. */
 export const selection = (page) => page.evaluate(() => window.statemap.selection());
 
-/** The times in the legend, as they stand there: by kind of section, then by state. */
+/** Returns the times in the legend as text: by kind of section, then by state. */
 export const legend = (page) =>
   page.evaluate(() => {
     const { sections } = window.statemap.model;
@@ -115,7 +118,7 @@ export const legend = (page) =>
     return found;
   });
 
-/** How many pixels of the lanes' canvas, within the box (in its pixels), `is` holds for. */
+/** Counts the pixels of the lanes' canvas within the box (in its pixels) for which `is` holds. */
 export const pixels = (page, id, test) =>
   page.evaluate(
     ([id, test]) => {
@@ -131,7 +134,7 @@ export const pixels = (page, id, test) =>
     [id, test],
   );
 
-/** A colour of the palette, as it is on this page: red, green and blue. */
+/** Returns a colour of the palette on this page: red, green and blue. */
 export const colour = (page, name) =>
   page.evaluate((name) => {
     const probe = document.createElement("span");
@@ -142,16 +145,16 @@ export const colour = (page, name) =>
     return found;
   }, name);
 
-/** How many long polls the issues' tab counts. */
+/** Returns the number of long polls in the issues tab. */
 export const longPolls = async (page) => {
-  const groups = page.locator("#issue-list .blame:not(.told)");
+  const groups = page.locator("#issue-list .blame:not(.reported)");
   return groups.evaluateAll((all) => all.reduce((sum, { dataset }) => sum + Number(dataset.number), 0));
 };
 
-/** Waits until the issues' tab counts fewer long polls than `n`, or more, and gives how many. */
+/** Waits until the issues tab counts fewer long polls than `n`, or more, and returns the number. */
 export const longPollsOnce = async (page, is, n) => {
   await page.waitForFunction(([is, n]) => {
-    const groups = [...document.querySelectorAll("#issue-list .blame:not(.told)")];
+    const groups = [...document.querySelectorAll("#issue-list .blame:not(.reported)")];
     const sum = groups.reduce((sum, { dataset }) => sum + Number(dataset.number), 0);
     return is === "fewer" ? sum < n : sum > n;
   }, [is, n]);

@@ -1,4 +1,4 @@
-// What opens, with more tasks than there is room for: folds, headings that stay, labels, charts, and one link only.
+// A page with more tasks than fit: folds, sticky headings, labels, charts, and a single link.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ const scroll = async (page, by) => {
   await page.mouse.wheel(0, by);
   await frame(page);
 };
-/** The labels on the screen: text, top and bottom, from the lanes' top. */
+/** Returns the visible labels: text, top and bottom, relative to the lanes. */
 const labels = (page) => page.evaluate(() => {
   const lanes = document.getElementById("lanes").getBoundingClientRect();
   return [...document.querySelectorAll("#lanes .row")].map((row) => {
@@ -29,7 +29,7 @@ const labels = (page) => page.evaluate(() => {
   }).filter(({ top, bottom }) => bottom > 0 && top < lanes.height).sort((a, b) => a.top - b.top);
 });
 
-test("large groups are folded, that of the worst poll around it; folded ones say what their tasks do", () =>
+test("large groups are folded, that of the worst poll around its lane; folded ones show the states of their tasks", () =>
   open("crowd.html", {}, async (page) => {
     const folded = await page.evaluate(() => window.statemap.folded());
     assert.equal(folded.length, 3);
@@ -43,14 +43,14 @@ test("large groups are folded, that of the worst poll around it; folded ones say
     const counts = await page.locator("#gutter .row.folded .counts").allTextContents();
     assert.equal(counts.length, 3);
     for (const text of counts) assert.match(text, /\d+ wait/);
-    // Of those that are all there waits nearly each, and of the first all are ready for a while.
+    // Nearly all tasks wait, and those of the first group are all ready for a while.
     const said = await page.locator("#gutter .row.folded .counts").first().getAttribute("title");
     assert.match(said, /^On average over the view: [\d.]+ running, [\d.]+ ready, [\d.]+ waiting$/);
   }));
 
-test("a page that is made narrower or wider has its labels in every frame", () =>
+test("a resized page has its labels in every frame", () =>
   open("crowd.html", {}, async (page) => {
-    // Told after the page itself is, and before the frame is seen.
+    // It is notified after the page and before the frame.
     await page.evaluate(() => {
       window.framesSeen = [];
       const note = () => window.framesSeen.push({ width: window.innerWidth, labels: document.querySelectorAll("#lanes .row").length });
@@ -64,16 +64,16 @@ test("a page that is made narrower or wider has its labels in every frame", () =
     assert.ok(frames.every(({ labels }) => labels > 0), JSON.stringify(frames));
   }));
 
-test("every lane has a label, wherever one scrolls, and no two labels meet", () =>
+test("every lane has a label at every scroll position, and no two labels overlap", () =>
   open("crowd.html", {}, async (page) => {
-    // All of a group, too.
+    // Also of a whole group.
     await page.locator("#gutter .row.folded").first().click();
     await frame(page);
     for (let n = 0; n < 12; n++) {
       const rows = await labels(page);
       const bad = rows.filter(({ text }) => text === "");
       assert.deepEqual(bad, []);
-      // What has scrolled below what stays in sight is covered by it.
+      // Scrolled labels are covered by the fixed parts.
       const covered = Math.max(...rows.filter(({ kind, isFixed }) => isFixed || kind.includes("stuck")).map(({ bottom }) => bottom));
       const plain = rows.filter(({ kind, isFixed, top }) => !isFixed && !kind.includes("stuck") && top >= covered - 0.5);
       assert.ok(plain.length > 5);
@@ -84,7 +84,7 @@ test("every lane has a label, wherever one scrolls, and no two labels meet", () 
     }
   }));
 
-test("a group's heading stays in sight while its lanes scroll, and can be pressed there", () =>
+test("the heading of a group stays in sight while its lanes scroll, and can be pressed there", () =>
   open("crowd.html", {}, async (page) => {
     await page.locator("#gutter .row.folded").first().click();
     await frame(page);
@@ -101,7 +101,7 @@ test("a group's heading stays in sight while its lanes scroll, and can be presse
     assert.equal((await page.evaluate(() => window.statemap.folded())).length, before + 1);
   }));
 
-test("what is selected in a large group is shown with the lanes around it only", () =>
+test("a selection in a large group is shown with the lanes around it only", () =>
   open("crowd.html", {}, async (page) => {
     await page.fill("#search", "task-77");
     await page.keyboard.press("Enter");
@@ -124,7 +124,7 @@ test("what is selected in a large group is shown with the lanes around it only",
     assert.equal(seen.size, 14, "on to lanes that weren't shown before");
   }));
 
-test("the charts are drawn, have scales, and say their values under the pointer", async () => {
+test("the charts are drawn, have scales, and show their values at the pointer", async () => {
   for (const colorScheme of ["light", "dark"]) {
     await open("crowd.html", { colorScheme }, async (page) => {
       for (const [key, top] of [["ready", "200"], ["occupancy", "100 %"], ["longest", "100 ms"], ["alive", "200"]]) {
@@ -158,11 +158,11 @@ test("the charts are drawn, have scales, and say their values under the pointer"
   }
 });
 
-test("the blocking pool: how many threads, and how many of its tasks wait", () =>
+test("the blocking pool: its threads and the length of its queue", () =>
   open("pool.html", {}, async (page) => {
     const { queue } = await page.evaluate(() => window.statemap.model.runs[0]);
     const most = Math.max(...queue.map(([, waiting]) => waiting));
-    // One of them runs, or is about to.
+    // One of them runs or is about to.
     assert.ok(most >= 10 && most <= 21, `${most}`);
     assert.equal(await chart(page, "blocking").locator(".scale.top").innerText(), most > 20 ? "30" : most > 10 ? "20" : "10");
     const texts = await page.evaluate((times) => {
@@ -170,13 +170,13 @@ test("the blocking pool: how many threads, and how many of its tasks wait", () =
       const { width } = document.getElementById("overlay").getBoundingClientRect();
       return times.map((at) => statemap.chartText("blocking", (at / statemap.model.lengthNs) * width));
     }, queue.map(([at]) => at));
-    // Not at each of these times: on a busy machine the thread begins late, and how many there are is an average over
-    // some pixels. How many wait is the most there.
+    // Not at each of these times: on a busy machine the thread begins late, and the number of threads is an average over
+    // some pixels. The number of waiting tasks is the maximum there.
     assert.ok(texts.some((text) => text.endsWith(`, ${most} waiting`)), texts.join("; "));
     assert.ok(texts.some((text) => /^1, \d+ waiting$/.test(text)), texts.join("; "));
   }));
 
-test("a chart is hidden by its name, all of them by their heading, and the address holds it", async () => {
+test("a chart is hidden by its name, all of them by their heading, and the address contains it", async () => {
   let hash = "";
   await open("crowd.html", {}, async (page) => {
     const height = async (key) => (await chart(page, key).boundingBox()).height;
@@ -219,7 +219,7 @@ test("by keyboard: from heading to heading through the charts, and back", () =>
     assert.match(await page.evaluate(() => document.activeElement.className), /charts/);
   }));
 
-test("no blank half: lanes, charts and folds fill the window", async () => {
+test("no empty half: lanes, charts and folds fill the window", async () => {
   for (const [name, least] of [["crowd.html", 0.85], ["blocked.html", 0.7]]) {
     for (const width of [1600, 1280]) {
       await open(name, { viewport: { width, height: 900 } }, async (page) => {
@@ -231,11 +231,11 @@ test("no blank half: lanes, charts and folds fill the window", async () => {
   }
 });
 
-/** Polls of one task on two workers, many of them: the selected one alone is linked. */
-test("of the selected task only the selected poll is linked to its worker", () =>
+/** A task with many polls on two workers: only the selected one is linked. */
+test("only the selected poll of the selected task is linked to its worker", () =>
   open("busy.html", {}, async (page) => {
     const linked = () => page.evaluate(() => {
-      // Between the workers and the charts there is nothing but links.
+      // Only links are between the workers and the charts.
       const heading = document.querySelector(".row.charts").getBoundingClientRect(), canvas = document.getElementById("overlay");
       const y = Math.round(heading.top + heading.height / 2 - canvas.getBoundingClientRect().top);
       const found = new Set();
@@ -268,7 +268,7 @@ test("of the selected task only the selected poll is linked to its worker", () =
     assert.ok(found >= 1 && found <= 4, `${found} pixels of links`);
   }));
 
-test("the times in the legend of the workers are apart from each other", () =>
+test("the times in the legend of the workers don't overlap", () =>
   open("busy.html", {}, async (page) => {
     const [shown, wanted] = await page.evaluate(() => {
       const { model } = window.statemap;
@@ -282,7 +282,7 @@ test("the times in the legend of the workers are apart from each other", () =>
     assert.ok(shown.slice(0, 2).every(([, ns]) => BigInt(ns) > 0n));
   }));
 
-test("a tooltip goes when the colours change, or the view", () =>
+test("a tooltip disappears when the colours or the view change", () =>
   open("crowd.html", {}, async (page) => {
     const { x, y } = await box(page, "#overlay");
     const tooltip = page.locator("#tooltip");
@@ -306,7 +306,7 @@ test("a tooltip goes when the colours change, or the view", () =>
     assert.ok(await tooltip.isHidden());
   }));
 
-test("without JavaScript the page says so, and not that it is reading", () =>
+test("without JavaScript the page says so, instead of waiting", () =>
   noScript("crowd.html", { javaScriptEnabled: false }, async (page) => {
     assert.ok(await page.locator("#no-script").isVisible());
     assert.match(await page.locator("#no-script").innerText(), /needs JavaScript/);

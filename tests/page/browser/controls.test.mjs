@@ -1,4 +1,4 @@
-// Each key, the mouse, touch, the search, the filter, the slider and the address do what they say.
+// Each key, the mouse, touch, the search, the filter, the slider and the address work as described.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,12 +10,12 @@ const width = async (page) => {
   const { t0, t1 } = await times(page);
   return t1 - t0;
 };
-/** Where a time is on the screen, in the middle of the lanes. */
+/** Returns the position of a time on the screen, in the middle of the lanes. */
 const spot = async (page, share, down = 0.5) => {
   const box = await page.locator("#overlay").boundingBox();
   return [box.x + box.width * share, box.y + box.height * down];
 };
-/** Where the selected poll is on the screen. */
+/** Returns the position of the selected poll on the screen. */
 const press = async (page, key) => {
   await page.keyboard.press(key);
   await frame(page);
@@ -42,7 +42,7 @@ test("w and s zoom at the cursor, f fits, z goes back", () =>
     assert.ok((await width(page)) > zoomed * 1.3, "s zooms out");
     await press(page, "f");
     assert.equal(await width(page), whole, "f fits");
-    // Steps that follow each other closely are one for `z`.
+    // Steps in close succession are one for `z`.
     await letTimePass(page, 600);
     await press(page, "w");
     const one = await times(page);
@@ -53,7 +53,7 @@ test("w and s zoom at the cursor, f fits, z goes back", () =>
     assert.deepEqual(await times(page), one, "z goes back");
   }));
 
-test("+ and - zoom, whichever key they are on", () =>
+test("+ and - zoom on any keyboard layout", () =>
   open("random.html", {}, async (page) => {
     const whole = await length(page);
     for (const [nearer, farther] of [["+", "-"], ["=", "_"], ["NumpadAdd", "NumpadSubtract"]]) {
@@ -64,7 +64,7 @@ test("+ and - zoom, whichever key they are on", () =>
       assert.ok((await width(page)) > zoomed * 1.3, farther);
     }
     await page.locator("#help-open").click();
-    assert.match(await page.locator("#help").innerText(), /\+\s*-\s*the same/);
+    assert.match(await page.locator("#help").innerText(), /\+\s*-\s*zoom in, out/);
   }));
 
 test("the browser's Back undoes the last zoom, selection or filter, and stays on the page", () =>
@@ -75,9 +75,9 @@ test("the browser's Back undoes the last zoom, selection or filter, and stays on
       return [Math.round(t0), Math.round(t1), await selection(page), await page.evaluate(() => window.statemap.filter())];
     };
     const begin = await entries(), views = [await shown()];
-    /** Does something, waits until the address is another, and checks that it is one step more. */
+    /** Does something, waits until the address has changed, and asserts that it is one more step. */
     const step = async (name, act) => {
-      // What follows closely belongs to the same gesture.
+      // Changes in close succession belong to the same gesture.
       await letTimePass(page, 600);
       const before = await page.evaluate(() => location.hash);
       await act();
@@ -108,7 +108,7 @@ test("the browser's Back undoes the last zoom, selection or filter, and stays on
       await page.goBack();
       await frame(page);
       assert.deepEqual(await shown(), before);
-      // What it shows is no step of its own.
+      // What it shows isn't a step of its own.
       await page.waitForTimeout(300);
       assert.equal((await entries()) - begin, views.length - 1);
     }
@@ -139,7 +139,7 @@ test("the wheel zooms at the cursor, a and d pan, a drag pans", () =>
     assert.ok((await times(page)).t0 > zoomed.t0, "dragged to the left, later times come");
   }));
 
-test("shift and a drag measure", () =>
+test("a drag with shift measures", () =>
   open("random.html", {}, async (page) => {
     const [from, y] = await spot(page, 0.25);
     const [to] = await spot(page, 0.75);
@@ -226,13 +226,13 @@ test("the search finds tasks, locations and workers", () =>
     await page.waitForFunction(() => document.querySelectorAll("#search-results [role=option][aria-selected]").length === 0);
   }));
 
-test("a click on a spawn location filters, another one clears", () =>
+test("a click on a spawn location filters, and one on another clears the filter", () =>
   open("random.html", {}, async (page) => {
     const all = BigInt((await legend(page)).tasks.running);
     await page.click("#tab-locations");
     const line = page.locator("#pane-locations tbody tr").first();
     await line.getByRole("button").first().click();
-    // The legend is counted a while after, all of it at once.
+    // The legend is counted later, all of it at once.
     const filtered = page.locator("#legend .of", { hasText: ", filtered" });
     await filtered.first().waitFor();
     const part = BigInt((await legend(page)).tasks.running);
@@ -240,7 +240,7 @@ test("a click on a spawn location filters, another one clears", () =>
     await line.getByRole("button").first().click();
     await filtered.first().waitFor({ state: "detached" });
     assert.equal(BigInt((await legend(page)).tasks.running), all);
-    // Sorted by another column, and the other way round.
+    // Sorted by another column, and in the other direction.
     const column = () => page.locator("#pane-locations tbody tr").allInnerTexts();
     const before = await column();
     await page.locator("#pane-locations thead button").nth(1).click();
@@ -250,7 +250,7 @@ test("a click on a spawn location filters, another one clears", () =>
     assert.notDeepEqual(await column(), sorted);
   }));
 
-test("the slider sets what a long poll is", () =>
+test("the slider sets the threshold of long polls", () =>
   open("random.html", {}, async (page) => {
     const before = await longPolls(page);
     assert.ok(before > 3);
@@ -261,7 +261,7 @@ test("the slider sets what a long poll is", () =>
     // Fewer polls are that long.
     await longPollsOnce(page, "fewer", before);
     await page.keyboard.press("Home");
-    // More than at first, too: it is the least length.
+    // There are more than at first: it is the minimum.
     await longPollsOnce(page, "more", before);
   }));
 
@@ -289,7 +289,7 @@ test("the help opens with ? and closes with Esc", () =>
     assert.equal(await page.locator("#help").evaluate((help) => help.open), false);
   }));
 
-test("the address shows the same thing to whoever opens it", async () => {
+test("the address shows the same view to everyone", async () => {
   let hash;
   let left;
   await open("random.html", {}, async (page) => {
@@ -333,7 +333,7 @@ test("two fingers zoom", () =>
     assert.ok((await width(page)) < (await length(page)) * 0.5);
   }));
 
-test("every control can be reached with Tab, and has a name", () =>
+test("every control can be reached with Tab and has a name", () =>
   open("random.html", {}, async (page) => {
     const reached = new Set();
     for (let i = 0; i < 120; i++) {

@@ -1,5 +1,5 @@
-// Histograms of what is selected: a location, a task, a worker, a time, whom to blame. Their bars sum up to what the tables
-// beside them say, and what is selected by hand opens its panel at once.
+// Histograms of the selection: a location, a task, a worker, a time, a blamed function. Their bars add up to the values in
+// the tables beside them, and a selection by hand opens its panel at once.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { browserForTests, frame, selection } from "./browser.mjs";
 const open = browserForTests();
 const numbers = (text) => Number(text.replace(/\D/g, ""));
 
-/** The histograms of a pane: what each is of, how many values it says that it has, and the sum of its bars. */
+/** Returns the histograms of a pane: the name of each, its stated number of values, and the sum of its bars. */
 const histograms = async (page, pane) => {
   await page.locator(`${pane} .histogram`).first().waitFor();
   return page.evaluate((pane) => Object.fromEntries([...document.querySelectorAll(`${pane} .histogram`)].map((each) => [each.dataset.of, {
@@ -32,7 +32,7 @@ const measure = async (page, from, to) => {
   await frame(page);
 };
 
-test("a time that is measured opens its panel at once, with histograms of what began in it", () =>
+test("a measured time opens its panel at once, with histograms of what began in it", () =>
   open("random.html", {}, async (page) => {
     await measure(page, 0.2, 0.7);
     assert.ok(await isSelectionOpen(page));
@@ -77,7 +77,7 @@ test("a lane, a span and the label of a lane open the panel at once", () =>
     assert.deepEqual([found.n, found.bars], [polls, polls]);
     const facts = await page.locator("#pane-selection .facts").innerText();
     assert.equal(numbers(/Polls\s+([\d\s\u202f]+)/.exec(facts)[1]), polls, "as the facts beside it");
-    // What is chosen in a list doesn't change the tab.
+    // A choice in a list doesn't change the tab.
     await page.click("#tab-issues");
     await page.locator("#issue-list [data-issue]").first().click();
     await frame(page);
@@ -146,13 +146,13 @@ test("a bar shows its longest poll, by mouse and by keys", () =>
     assert.match(await first.getAttribute("aria-label"), /^[\d\u202f]+ polls? of .* to .*: show the longest$/);
   }));
 
-test("who is to blame for a poll has the histogram of all such polls", () =>
+test("a blamed function has the histogram of all its polls", () =>
   open("why.html", {}, async (page) => {
     await page.click("#tab-selection");
     const pane = page.locator('#pane-selection [data-scope="culprit"]');
     await pane.locator(".histogram").waitFor();
     assert.deepEqual(await pane.locator(".histogram").evaluateAll((all) => all.map(({ dataset }) => [dataset.of, dataset.n])), [["polls", "1"]]);
-    assert.match(await page.locator("#pane-selection").innerText(), /All polls of the same blame\s+render_invoice src\/shop\.rs:21/);
+    assert.match(await page.locator("#pane-selection").innerText(), /All polls of the blamed function\s+render_invoice src\/shop\.rs:21/);
   }));
 
 test("narrow: the histograms fit", () =>

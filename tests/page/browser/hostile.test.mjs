@@ -1,4 +1,4 @@
-// Names that are meant to do harm are shown, and do nothing.
+// Malicious names are shown and have no effect.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ for (let n = 0; n < count; n++) {
   test(`names number ${n}`, () =>
     open(`${n}.html`, {}, async (page) => {
       assert.equal((await selection(page)).kind, "span");
-      // Have every part of the page show them.
+      // Let every part of the page show them.
       for (const tab of ["issues", "locations", "tasks", "selection", "profile"]) {
         await page.click(`#tab-${tab}`);
         await frame(page);
@@ -23,7 +23,7 @@ for (let n = 0; n < count; n++) {
       for (let y = 10; y < box.height; y += 30) await page.mouse.move(box.x + box.width * 0.3, box.y + y);
       const found = await page.evaluate(() => ({
         hacked: window.hacked,
-        // What runs, the page's data, and what these were made from, which nobody asks here.
+        // The script, the data of the page, and the data that only a reader of the page uses.
         scripts: document.querySelectorAll("script:not(.statemap-origin)").length,
         running: [...document.scripts].filter(({ type }) => type === "").length,
         images: document.querySelectorAll("img, iframe, object, embed, link, a[href]").length,

@@ -1,4 +1,4 @@
-// All that the help names is done by keyboard, from part to part by Tab; and what has the focus is seen.
+// Everything that the help names works by keyboard, Tab moves from part to part, and the focus is visible.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const width = async (page) => {
 };
 const length = (page) => page.evaluate(() => window.statemap.model.lengthNs);
 const focused = (page) => page.evaluate(() => document.activeElement.id);
-/** Presses Tab until `is` holds for what has the focus. */
+/** Presses Tab until `is` holds for the focused element. */
 const tabTo = async (page, is) => {
   for (let i = 0; i < 200; i++) {
     if (await page.evaluate(`(${is})(document.activeElement)`)) return;
@@ -101,7 +101,7 @@ const folds_ = async (page) => {
   assert.equal(await folds(page), before);
 };
 
-/** How each line of the help is done by keyboard, from the lanes on. */
+/** The keys for each line of the help, starting from the lanes. */
 const CASES = {
   "wheel": zooms, "w s": zooms, "+ -": zoomsBy("+", "-"), "two fingers": zooms,
   "drag": pans, "a d": pans,
@@ -198,7 +198,7 @@ const CASES = {
   },
 };
 
-test("each line of the help has its keys", () =>
+test("each line of the help works by keyboard", () =>
   open("random.html", {}, async (page) => {
     await page.locator("#lanes").focus();
     await page.keyboard.press("?");

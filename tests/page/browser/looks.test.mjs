@@ -1,4 +1,4 @@
-// Light and dark, a narrow screen, the two palettes, and paper-thin polls that must not vanish.
+// Light and dark, a narrow screen, the two palettes, and very short polls, which must stay visible.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ test("light and dark follow the system", async () => {
   });
 });
 
-test("text can be read on its ground, light and dark", async () => {
+test("text is readable on its background, light and dark", async () => {
   for (const colorScheme of ["light", "dark"]) {
     await open("blocked.html", { colorScheme }, async (page) => {
       const faint = await page.evaluate(() => {
@@ -80,7 +80,7 @@ test("the palettes differ, and both are drawn", () =>
     assert.ok((await pixels(page, "lanes-canvas", waiting)) > before + 1_000);
   }));
 
-test("a long poll is there at any zoom", () =>
+test("a long poll is visible at any zoom", () =>
   open("random.html", {}, async (page) => {
     // The whole run in 40 pixels: the polls over 1 ms are still marked.
     const marked = await longPolls(page);
@@ -89,7 +89,7 @@ test("a long poll is there at any zoom", () =>
     assert.ok((await pixels(page, "lanes-canvas", [0xdc, 0x26, 0x7f])) > marked);
   }));
 
-test("nothing of the head is cut, and no two of its parts overlap", async () => {
+test("no part of the head is cut, and no two parts overlap", async () => {
   for (const width of [1400, 1000, 700, 360]) {
     await open("blocked.html", { viewport: { width, height: 800 } }, async (page) => {
       const bad = await page.evaluate(() => {
@@ -114,7 +114,7 @@ test("nothing of the head is cut, and no two of its parts overlap", async () => 
   }
 });
 
-test("a lane that is selected is in sight", async () => {
+test("a selected lane is in sight", async () => {
   for (const height of [520, 600, 640]) {
     await open("few.html", { viewport: { width: 1280, height } }, async (page) => {
       const rows = await page.evaluate(() => window.statemap.model.sections.flatMap((of) =>
@@ -138,12 +138,12 @@ test("a lane that is selected is in sight", async () => {
   }
 });
 
-/** The labels of issues whose end the browser cuts. */
+/** Returns the labels of issues that the browser cuts. */
 const cutPlaces = (page) => page.evaluate(() => [...document.querySelectorAll(".issue .place")]
   .filter((place) => place.scrollWidth > place.clientWidth).map((place) => place.textContent));
 const places = (page) => page.locator(".issue .place").allTextContents();
 
-test("a place in the list of issues keeps its line at any width", async () => {
+test("a source location in the list of issues keeps its line at any width", async () => {
   for (const width of [320, 390, 800, 1280]) {
     await open("random.html", { viewport: { width, height: 800 } }, async (page) => {
       assert.deepEqual(await cutPlaces(page), [], `${width} wide`);
@@ -151,7 +151,7 @@ test("a place in the list of issues keeps its line at any width", async () => {
   }
 });
 
-test("places are fitted again when the page is made wider or narrower", () =>
+test("source locations are fitted again when the page is resized", () =>
   open("random.html", { viewport: { width: 800, height: 800 } }, async (page) => {
     const wide = await places(page);
     await resize(page, { width: 150, height: 800 });

@@ -9,10 +9,10 @@ const answer = (page) => page.locator("#answer").innerText();
 
 const verdict = (page) => page.evaluate(() => window.statemap.model.meta.verdict);
 
-test("the worst poll is named as by the report, selected and outlined", () =>
+test("the worst poll is named as in the report, selected and outlined", () =>
   open("blocked.html", {}, async (page) => {
     assert.equal(await answer(page), await verdict(page));
-    assert.match(await answer(page), /^src\/api\.rs:88:20 held the runtime up: .* It took 51\.2 ms, on worker-1/);
+    assert.match(await answer(page), /^Tasks spawned at src\/api\.rs:88:20 held the runtime up: .* The poll took 51\.2 ms, on worker-1/);
     assert.equal(await page.locator("#answer .place").innerText(), "src/api.rs:88:20");
     const selected = await selection(page);
     assert.equal(selected.kind, "span");
@@ -29,14 +29,14 @@ test("the worst poll is named as by the report, selected and outlined", () =>
     assert.ok((await pixels(page, "lanes-canvas", [0xdc, 0x26, 0x7f])) > 5_000, "the poll is magenta");
     assert.equal(await page.locator("#tab-issues").getAttribute("aria-selected"), "true");
     assert.match(await page.locator("#pane-issues").innerText(), /src\/api\.rs:88:20/);
-    // The first issue says the same.
+    // The first issue has the same sentence.
     assert.equal(await page.locator("#issue-list .issue-text").first().innerText(), await verdict(page));
   }));
 
-test("where the longest poll is another's, the page is on the culprit's", () =>
+test("if the longest poll isn't the blamed function's, the page opens on a poll of the blamed one", () =>
   open("summed.html", {}, async (page) => {
     assert.equal(await answer(page), await verdict(page));
-    assert.match(await answer(page), /^src\/api\.rs:12:9 held the runtime up/);
+    assert.match(await answer(page), /^Tasks spawned at src\/api\.rs:12:9 held the runtime up/);
     const { section, transition } = await selection(page);
     const label = await page.evaluate(([section, transition]) => {
       const of = window.statemap.model.sections[section];
@@ -45,57 +45,57 @@ test("where the longest poll is another's, the page is on the culprit's", () =>
     assert.equal(label, "src/api.rs:12:9");
   }));
 
-test("the answer is in the file, for those who have no script", () =>
+test("the answer is in the file for readers without scripts", () =>
   open("blocked.html", { javaScriptEnabled: true }, async (page) => {
     const html = await page.evaluate(() => document.documentElement.outerHTML);
     assert.match(html, /<noscript>/);
   }));
 
-test("without ready times nobody is counted", () =>
+test("without ready times no delayed tasks are counted", () =>
   open("untimed.html", {}, async (page) => {
-    assert.match(await answer(page), /^src\/api\.rs:88:20 held the runtime up.*\(ready times were not recorded\)\.$/);
+    assert.match(await answer(page), /^Tasks spawned at src\/api\.rs:88:20 held the runtime up.* ready times were not recorded\./);
     assert.match(await page.locator("#notes").innerText(), /[Rr]eady times were not recorded/);
   }));
 
-test("where no poll was long, that is the answer, and whom it names is selected", () =>
+test("without a long poll the page says so, and the named part is selected", () =>
   open("healthy.html", {}, async (page) => {
-    assert.match(await answer(page), /no poll held a worker over 1 ms.* src\/api\.rs:12:9 took most of it/i);
+    assert.match(await answer(page), /^The workers were busy .* spawned at src\/api\.rs:12:9 took .* No poll held a worker over 1 ms/);
     const chosen = await selection(page);
     assert.equal(chosen.kind, "group");
     const label = ({ section, group }) => window.statemap.model.sections[section].groups[group].label;
     assert.equal(await page.evaluate(label, chosen), "src/api.rs:12:9");
   }));
 
-test("workers only: it is said, and the workers are there", () =>
+test("a page without tasks says so, and shows the workers", () =>
   open("workers-only.html", {}, async (page) => {
     assert.match(await page.locator("#notes").innerText(), /[Ww]orkers only/);
     assert.match(await page.locator("#legend").innerText(), /Workers/);
   }));
 
-test("a page of the run's beginning only says so first, and nothing calls it the whole run", async () => {
+test("a page of the beginning of a run says so first, and never calls it the whole run", async () => {
   await open("first.html", {}, async (page) => {
     const [first] = await page.locator("#notes li").allInnerTexts();
     assert.equal(first, "Only the first 100 ms of the run are here: max_events was reached then.");
     assert.equal(await page.locator("#notes li.cut").count(), 1);
     assert.equal(await page.locator("#notes li.cut").evaluate((note) => getComputedStyle(note).fontWeight), "600");
-    assert.match(await page.locator("#minimap-row").innerText(), /^All that is kept/);
+    assert.match(await page.locator("#minimap-row").innerText(), /^Everything kept/);
   });
-  // Where all is there, nothing of that is said.
+  // A complete page has no such note.
   await open("healthy.html", {}, async (page) => {
     assert.equal(await page.locator("#notes li.cut").count(), 0);
     assert.match(await page.locator("#minimap-row").innerText(), /^Whole run/);
   });
 });
 
-test("a file whose end was cut off says so, though all is drawn", () =>
+test("a truncated file says so, although everything is drawn", () =>
   open("cut-off.html", {}, async (page) => {
     const note = page.locator("#notes li.cut");
     await note.waitFor();
     assert.match(await note.innerText(), /^This file is cut off: /);
-    assert.match(await answer(page), /^src\/api\.rs:88:20 held the runtime up/);
+    assert.match(await answer(page), /^Tasks spawned at src\/api\.rs:88:20 held the runtime up/);
   }));
 
-test("a page of nothing says so", () =>
+test("an empty page says so", () =>
   open("empty.html", {}, async (page) => {
     assert.match(await answer(page), /[Nn]othing was recorded|No /);
   }));

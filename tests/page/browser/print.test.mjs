@@ -6,12 +6,12 @@ import { browserForTests, frame, times } from "./browser.mjs";
 
 const open = browserForTests();
 
-/** The page as a PDF, as text: what is in it isn't compressed but for pictures and drawings. */
+/** Returns the text of the page as a PDF, in which only pictures and drawings are compressed. */
 const printed = async (page, landscape) => (await page.pdf({ format: "A4", landscape, margin: { top: "10mm", bottom: "10mm", left: "10mm", right: "10mm" } })).toString("latin1");
 const sheets = (pdf) => pdf.match(/\/Type \/Page\b/g).length;
 const images = (pdf) => [...pdf.matchAll(/\/Subtype \/Image\s+\/Width (\d+)\s+\/Height (\d+)/g)].map(([, width, height]) => [Number(width), Number(height)]);
 
-/** Notes what the page is like when it is printed. */
+/** Records the state of the page while it is printed. */
 const listen = (page) =>
   page.evaluate(() => {
     window.addEventListener("beforeprint", () => {
@@ -24,7 +24,7 @@ const listen = (page) =>
         hidden: pane.scrollHeight - pane.clientHeight, isSelectedSeen: window.statemap.placeOf(of.index, of.rowOf(selection.transition)).visible,
         paper: getComputedStyle(document.documentElement).getPropertyValue("--paper").trim(),
       };
-      // A browser that prints repeats what was drawn: what is cleared then would cover what is below.
+      // A printing browser repeats the drawing, so cleared areas would cover what is below.
       const clear = CanvasRenderingContext2D.prototype.clearRect;
       CanvasRenderingContext2D.prototype.clearRect = function (...box) {
         if (this.canvas.id === "overlay" && document.documentElement.className === "printed") window.printed.isCleared = true;
@@ -34,7 +34,7 @@ const listen = (page) =>
     });
   });
 
-test("in landscape and in portrait the lanes and all of the panel are on paper", async () => {
+test("in landscape and in portrait, the lanes and the whole panel are printed", async () => {
   for (const landscape of [true, false]) {
     for (const colorScheme of ["light", "dark"]) {
       await open("random.html", { colorScheme }, async (page) => {
@@ -51,7 +51,7 @@ test("in landscape and in portrait the lanes and all of the panel are on paper",
         assert.equal(found.isCleared, undefined);
         assert.ok(images(pdf).some(([width, height]) => width > 1000 && height > 500), `the lanes are drawn: ${images(pdf)}`);
         assert.ok(sheets(pdf) >= 2, `${sheets(pdf)} sheets`);
-        // Then it is as before.
+        // Afterwards the page is unchanged.
         await frame(page);
         assert.deepEqual(await times(page), before);
         assert.equal(await page.evaluate(() => document.documentElement.className), "");

@@ -22,7 +22,7 @@ test("their names are in the headings, in the head, and in the issues", () =>
     for (const name of NAMES) assert.ok(answer.includes(`${name}: `), answer);
   }));
 
-test("each has its charts, a click away", () =>
+test("each has its charts, one click away", () =>
   open("runtimes.html", { viewport: { width: 1400, height: 2400 } }, async (page) => {
     const shown = () => page.locator(".gutter .row.chart").evaluateAll((rows) => rows.map(({ dataset }) => dataset.chart));
     const before = await shown();
@@ -34,7 +34,7 @@ test("each has its charts, a click away", () =>
     }
     const keys = await shown();
     assert.equal(new Set(keys).size, 3 * before.length);
-    // What they show is their own: where each has its longest poll.
+    // The charts show their own runtime: each has its longest poll elsewhere.
     const longest = keys.filter((key) => key.startsWith("longest"));
     const most = await page.evaluate((keys) => keys.map((key) => Math.max(...window.statemap.shown.chartData.of(key).values)), longest);
     const wanted = await page.evaluate(() => window.statemap.model.sections.filter(({ kind }) => kind === "tasks").map((section) => {
@@ -43,13 +43,13 @@ test("each has its charts, a click away", () =>
       return most;
     }));
     assert.deepEqual(most, wanted);
-    // The address has what is shown.
+    // The address contains the visible charts.
     await page.waitForFunction(() => location.hash.includes("hide="));
   }));
 
 test("their long polls are on their workers, in the lanes and in the list", () =>
   open("runtimes.html", {}, async (page) => {
-    // It opens on one that somebody is blamed for.
+    // The page opens on an attributed poll.
     const chosen = await selection(page);
     assert.equal(chosen.kind, "span");
     const polls = await page.locator("#issue-list .of-group .issue .about").allInnerTexts();

@@ -1,4 +1,4 @@
-// The source around the line that is to blame and around the spawn location stands beside the poll.
+// The source around the blamed line and around the spawn location is beside the poll.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const excerpts = (page) => page.locator("#pane-selection .excerpt");
 const linesOf = (excerpt) => excerpt.locator(".source-line").evaluateAll((lines) =>
   lines.map((line) => [Number(line.dataset.line), line.querySelector(".text").textContent, line.classList.contains("meant")]));
 
-test("a poll has the source of whom to blame, and of its spawn location", () =>
+test("a poll has the source of the blamed function and of its spawn location", () =>
   open("source.html", {}, async (page) => {
     await page.click("#tab-selection");
     assert.equal(await excerpts(page).count(), 2);
@@ -21,30 +21,30 @@ test("a poll has the source of whom to blame, and of its spawn location", () =>
     assert.deepEqual(spawned.map(([line]) => line), [85, 86, 87, 88, 89, 90, 91]);
     assert.deepEqual(spawned[3], [88, "tokio::spawn(blocks());", true]);
     assert.equal(spawned.filter(([, , meant]) => meant).length, 1);
-    // The one that is meant can be told without colours, too.
+    // The marked line is also recognizable without colours.
     const meant = page.locator("#pane-selection .source-line.meant").first();
     assert.match(await meant.locator(".number").textContent(), /▸21/);
     const [own, other] = await Promise.all([meant, page.locator("#pane-selection .source-line:not(.meant)").first()]
       .map((line) => line.evaluate((element) => getComputedStyle(element).backgroundColor)));
     assert.notEqual(own, other);
-    assert.match(await excerpts(page).nth(0).locator("pre").getAttribute("aria-label"), /lines 20 to 22; line 21 is meant/);
-    // It is newer than the program; of the other nothing is said.
-    assert.match(await excerpts(page).nth(0).innerText(), /changed since/);
+    assert.match(await excerpts(page).nth(0).locator("pre").getAttribute("aria-label"), /lines 20 to 22; line 21 is highlighted/);
+    // It is newer than the program; the other has no note.
+    assert.match(await excerpts(page).nth(0).innerText(), /newer than the recorded program/);
     assert.equal(await excerpts(page).nth(1).locator(".changed").count(), 0);
   }));
 
-test("source is text, whatever it says", () =>
+test("source is shown as text, whatever it contains", () =>
   open("source.html", {}, async (page) => {
     await page.click("#tab-selection");
     const [, , hostile] = await linesOf(excerpts(page).nth(1));
     assert.equal(hostile[1], "</script><script>window.hacked=1</script>\\u{202e}    // {{answer}}");
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    // What doesn't fit is scrolled within; the panel stays as wide as it is.
+    // Long lines scroll; the panel keeps its width.
     const fits = await page.evaluate(() => document.getElementById("pane-selection").scrollWidth <= document.getElementById("pane-selection").clientWidth);
     assert.ok(fits);
   }));
 
-test("a location has its source, too, and without source there is none", async () => {
+test("a location has its source, too, or none without source", async () => {
   await open("source.html", {}, async (page) => {
     await page.fill("#search", "api.rs:12");
     await page.keyboard.press("Enter");
@@ -58,14 +58,14 @@ test("a location has its source, too, and without source there is none", async (
   });
 });
 
-test("the legend has shares, and how long that is in its tooltip", () =>
+test("the legend has shares, and times in tooltips", () =>
   open("none.html", {}, async (page) => {
     const keys = await page.locator("#legend [data-state]").evaluateAll((all) =>
       all.map((key) => [key.dataset.state, key.querySelector(".time").textContent, key.title]));
     assert.ok(keys.length >= 6);
     for (const [state, text, title] of keys) {
       assert.match(text, ["completed", "stopped"].includes(state) ? /^$/ : /^[\d.]+ %$/, state);
-      assert.match(title, /^[\d.]+ [mµn]?s in the view, all (worker|task) rows together/);
+      assert.match(title, /^[\d.]+ [mµn]?s in the view, all (worker|task)s together/);
     }
     const tasks = await page.locator('#legend [data-state="waiting"], #legend [data-state="running"], #legend [data-state="ready"], #legend [data-state="spawned"]')
       .evaluateAll((all) => all.filter((key) => key.dataset.section === all.at(-1).dataset.section).map((key) => parseFloat(key.querySelector(".time").textContent)));
@@ -73,7 +73,7 @@ test("the legend has shares, and how long that is in its tooltip", () =>
     assert.ok(Math.abs(sum - 100) < 0.5, `${tasks}`);
   }));
 
-test("on a narrow screen the file and its line are still to be seen", () =>
+test("on a narrow screen, the file and its line are visible", () =>
   open("source.html", { viewport: { width: 390, height: 800 } }, async (page) => {
     const labels = await page.locator("#gutter .row.group .name, #gutter .row.lane.solo .name").allTextContents();
     assert.ok(labels.length > 0);

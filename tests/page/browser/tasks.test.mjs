@@ -1,5 +1,5 @@
-// The tab of tasks: a table of all of them that is sorted and filtered, of which only what is in view is there, and the
-// tree of who spawned whom.
+// The tasks tab: a sorted and filtered table of all tasks, which contains elements only for the rows in view, and the spawn
+// tree.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,14 +16,14 @@ const openTasks = async (page) => {
   await page.click("#tab-tasks");
   await page.locator("#task-grid .grid-body .grid-row").first().waitFor();
 };
-/** Waits until the status says so. */
+/** Waits until the status has this text. */
 const said = (page, text) => page.locator("#task-status", { hasText: text }).waitFor();
 const numbers = (text) => Number(text.replace(/\D/g, ""));
-/** How many rows exist as elements. */
+/** Returns the number of rows that exist as elements. */
 const inDom = (page, grid = "#task-grid") => page.locator(`${grid} .grid-body .grid-row`).count();
 const rowCount = async (page, grid = "#task-grid") => Number(await page.locator(grid).getAttribute("aria-rowcount")) - 1;
 
-/** The texts of the rows in view, from the top: one for each column. */
+/** Returns the texts of the rows in view, from the top: one for each column. */
 const rowsInView = (page, grid = "#task-grid") =>
   page.evaluate((grid) => {
     const box = document.querySelector(grid).getBoundingClientRect();
@@ -35,7 +35,7 @@ const rowsInView = (page, grid = "#task-grid") =>
       .map(([, row]) => ({ index: Number(row.dataset.index), cells: [...row.children].map((cell) => cell.textContent) }));
   }, grid);
 
-/** Each task as the page's columns have it: name, polls, and how long they ran; without the page's own table. */
+/** Returns each task from the columns of the page: name, polls, and their total time; without the table of the page. */
 const tasksOf = (page) =>
   page.evaluate(() => {
     const section = window.statemap.model.sections.find(({ kind }) => kind === "tasks");
@@ -56,21 +56,21 @@ const nameOfSelected = (page) =>
     return window.statemap.model.sections[section].name(row);
   });
 
-test("nothing is counted before it is opened; then all tasks are there", () =>
+test("nothing is counted before the tab is opened; then all tasks are listed", () =>
   open("random.html", {}, async (page) => {
     assert.equal(await page.locator("#pane-tasks *").count(), 0);
     await openTasks(page);
     const tasks = await tasksOf(page);
     assert.equal(await rowCount(page), tasks.length);
     await said(page, `${tasks.length.toLocaleString("en").replace(",", "\u202f")} tasks`);
-    // The tasks whose polls ran longest stand first.
+    // The tasks with the longest total of polls come first.
     const wanted = tasks.toSorted((a, b) => b.held - a.held).map(({ name }) => name);
     const rows = await rowsInView(page);
     assert.ok(rows.length > 8);
     assert.deepEqual(rows.map(({ cells }) => cells[0]), wanted.slice(0, rows.length));
   }));
 
-test("a heading sorts, a second time the other way round", () =>
+test("a heading sorts, and a second click reverses the order", () =>
   open("random.html", {}, async (page) => {
     await openTasks(page);
     const tasks = await tasksOf(page);
@@ -119,7 +119,7 @@ test("text filters by name, location and state", () =>
     await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), tasks.length);
   }));
 
-test("the location that is chosen filters the table as it does the lanes", () =>
+test("the selected location filters the table and the lanes", () =>
   open("random.html", {}, async (page) => {
     await openTasks(page);
     const tasks = await tasksOf(page);
@@ -133,23 +133,23 @@ test("the location that is chosen filters the table as it does the lanes", () =>
     assert.ok(of.length > 0 && of.length < tasks.length);
     await page.click("#tab-tasks");
     await said(page, `${of.length} of `);
-    await said(page, `of the chosen location ${label}`);
+    await said(page, `spawned at ${label}`);
     assert.equal(await rowCount(page), of.length);
     const names = new Set(of.map(({ name }) => name));
     assert.ok((await rowsInView(page)).every(({ cells }) => names.has(cells[0])));
-    // Text filters within it.
+    // The text filters within it.
     await page.fill("#task-filter", "task-1");
     const within = of.filter(({ name }) => name.includes("task-1")).length;
     await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), within);
     await page.fill("#task-filter", "");
-    // Both show all again.
+    // Both show everything again.
     await page.click("#task-all");
     await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), tasks.length);
     assert.equal(await page.evaluate(() => window.statemap.filter()), null);
     assert.equal(await page.locator("#task-all").isVisible(), false);
   }));
 
-test("a row goes to its task, and a second time zooms to it", () =>
+test("a row goes to its task, and a second click zooms to it", () =>
   open("random.html", {}, async (page) => {
     await openTasks(page);
     await page.evaluate(() => window.statemap.setView(0, 10_000));
@@ -179,7 +179,7 @@ test("a row goes to its task, and a second time zooms to it", () =>
     assert.ok(zoomed.t0 <= from && zoomed.t1 >= Math.min(to, zoomed.t1) && zoomed.t1 - zoomed.t0 < (to - from) * 1.4 + 100);
   }));
 
-test("a hundred thousand tasks: only the rows in view are there", () =>
+test("with a hundred thousand tasks, only the rows in view exist", () =>
   open("many.html", {}, async (page) => {
     const { tasks } = expected("many.json");
     await openTasks(page);
@@ -198,7 +198,7 @@ test("a hundred thousand tasks: only the rows in view are there", () =>
       assert.ok(Math.abs(rows[0].index / (tasks - rows.length) - share) < 0.01, `${rows[0].index} at ${share}`);
       rows.forEach(({ index }, k) => assert.equal(index, rows[0].index + k, "without a gap, in order"));
     }
-    // Sorted and filtered as fast as it can be: what counts is that it is right.
+    // Sorting and filtering may take a while; the result must be right.
     await page.click('#task-grid [data-sort="longest"]');
     await page.locator('#task-grid [aria-sort="descending"]', { hasText: "Longest" }).waitFor();
     await page.fill("#task-filter", "api.rs:30");
@@ -208,7 +208,7 @@ test("a hundred thousand tasks: only the rows in view are there", () =>
     assert.deepEqual(new Set((await rowsInView(page)).map(({ cells }) => cells[6])), new Set(["1.31 µs"]), "300 and 1008 ns");
   }));
 
-test("keys move through the rows, and Enter goes there", () =>
+test("keys move through the rows, and Enter selects", () =>
   open("many.html", {}, async (page) => {
     const { tasks } = expected("many.json");
     await openTasks(page);
@@ -236,7 +236,7 @@ test("keys move through the rows, and Enter goes there", () =>
     assert.equal(await page.evaluate(() => document.activeElement.id), "task-grid");
   }));
 
-test("who spawned a task is a click away", () =>
+test("the parent of a task is one click away", () =>
   open("many.html", {}, async (page) => {
     await openTasks(page);
     await page.fill("#task-filter", "api.rs:50");
@@ -255,7 +255,7 @@ test("who spawned a task is a click away", () =>
     assert.equal(await nameOfSelected(page), parent);
   }));
 
-test("states are those at the selection, if that is asked for", () =>
+test("states are those at the selection on request", () =>
   open("blocked.html", {}, async (page) => {
     await openTasks(page);
     const states = async () => {
@@ -272,7 +272,7 @@ test("states are those at the selection, if that is asked for", () =>
     const now = await page.evaluate(() => {
       const section = window.statemap.model.sections.find(({ kind }) => kind === "tasks");
       const at = (row) => {
-        let found = "not yet there";
+        let found = "not spawned yet";
         for (let i = section.rowFirst[row]; i < section.rowFirst[row + 1]; i++) if (section.time[i] <= 10e6) found = section.states[section.state[i]].name;
         return found;
       };
@@ -283,12 +283,12 @@ test("states are those at the selection, if that is asked for", () =>
     assert.equal(age, "8.50 ms", "from 1.5 ms on");
   }));
 
-test("the tree of who spawned whom, folded by location", () =>
+test("the spawn tree, folded by location", () =>
   open("many.html", {}, async (page) => {
     const { tree: [acceptors, requests, asks] } = expected("many.json");
     await openTasks(page);
     await page.click("#task-tree");
-    await said(page, "places");
+    await said(page, "nodes");
     const tree = page.locator("#spawn-tree");
     await tree.locator(".grid-body .grid-row").first().waitFor();
     assert.equal(await tree.getAttribute("role"), "treegrid");
@@ -301,7 +301,7 @@ test("the tree of who spawned whom, folded by location", () =>
       [[1, 1, "true"], [2, acceptors, "true"], [3, requests, "true"], [4, asks, null]]);
     assert.deepEqual(found.map(({ below }) => numbers(below)), [1 + acceptors + requests + asks, acceptors + requests + asks, requests + asks, asks]);
     assert.match(found[3].label, /api\.rs:50/);
-    // Keys fold and open it.
+    // Keys fold and unfold it.
     await tree.focus();
     await press(page, "ArrowDown");
     await press(page, "ArrowLeft");
@@ -319,7 +319,7 @@ test("the tree of who spawned whom, folded by location", () =>
     await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), 1 + acceptors + requests + asks);
   }));
 
-test("narrow and wide, light and dark: nothing is wider than the page", async () => {
+test("narrow and wide, light and dark: nothing exceeds the width of the page", async () => {
   for (const width of [1600, 1280, 390]) {
     for (const colorScheme of ["light", "dark"]) {
       await open("random.html", { viewport: { width, height: 844 }, colorScheme }, async (page) => {

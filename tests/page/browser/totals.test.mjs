@@ -1,4 +1,4 @@
-// The times in the legend are the timeline's, to the nanosecond, in any window.
+// The times in the legend are those of the timeline, exact to the nanosecond, in any window.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,13 +16,13 @@ test("a thousand windows", () =>
         const { dataset } = document.getElementById("legend");
         return { dataset: { ...dataset } };
       });
-      // A view has a shortest length; what is compared is what is shown.
+      // A view has a minimum length; the visible range is compared.
       if (dataset.from !== String(from) || dataset.to !== String(to)) {
         assert.ok(to - from < 100, `${from} to ${to} is shown as ${dataset.from} to ${dataset.to}`);
         continue;
       }
       const found = await legend(page);
-      // What workers were in polls stands apart from the rest in which they were awake.
+      // The workers' time in polls is separate from the rest of their awake time.
       const held = await page.locator("#legend [data-held]").getAttribute("data-ns");
       found.workers.running = String(BigInt(found.workers.running) + BigInt(held));
       for (const kind of ["workers", "tasks"]) {
@@ -33,7 +33,7 @@ test("a thousand windows", () =>
     }
   }));
 
-test("a row's totals in the selection are its own", () =>
+test("the totals of a row in the selection are its own", () =>
   open("random.html", {}, async (page) => {
     await page.fill("#search", "task-7");
     await page.keyboard.press("Enter");

@@ -1,4 +1,5 @@
-// Where tasks wait: the list of lines, the chain of a wait, waiting by line, who still waited, async functions.
+// Where tasks wait: the list of lines, the call chain of a wait, waiting by line, tasks still waiting at the end, async
+// functions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +8,7 @@ import { browserForTests, expected, frame, legend, pixels } from "./browser.mjs"
 const open = browserForTests();
 const numbers = (text) => Number(text.replace(/\D/g, ""));
 
-test("the lines are the report's, and one shows the longest wait there", () =>
+test("the lines equal those of the report, and a line shows its longest wait", () =>
   open("waits.html", {}, async (page) => {
     const { lines } = expected("waits.json");
     await page.click("#tab-waits");
@@ -32,11 +33,11 @@ test("the lines are the report's, and one shows the longest wait there", () =>
     const chain = page.locator("#pane-selection .chain");
     assert.match(await chain.first().innerText(), /checkout\s+.*page\.rs:\d+\s+.*Mutex<T>::lock/);
     assert.equal(await chain.count(), 2, "a function, and what it awaits within it");
-    assert.match(await page.locator("#pane-selection").innerText(), /Waiting, by where\s+.*Mutex::lock/);
+    assert.match(await page.locator("#pane-selection").innerText(), /Waiting, by line\s+.*Mutex::lock/);
     assert.match(await page.locator("#live").innerText(), /waiting for .* at .*Mutex::lock/);
   }));
 
-test("waiting is coloured by line, and that is in the address", () =>
+test("waiting is coloured by line, and the address contains that", () =>
   open("waits.html", {}, async (page) => {
     const before = (await legend(page)).tasks;
     await page.selectOption("#palette", "lines");
@@ -60,7 +61,7 @@ test("an address opens waiting by line", () =>
     assert.ok(Object.keys((await legend(page)).tasks).some((name) => name.endsWith("Mutex::lock")));
   }));
 
-test("who still waited is listed, and found by name", () =>
+test("the tasks that still waited are listed, and found by name", () =>
   open("waits.html", {}, async (page) => {
     const { still } = expected("waits.json");
     await page.click("#tab-waits");
@@ -89,16 +90,16 @@ test("async functions have a table in the profile", () =>
     assert.equal(await page.locator('#pane-profile th[aria-sort="descending"]').innerText(), "Calls ▾");
   }));
 
-test("of what isn't known that is said", () =>
+test("unknown facts are named as unknown", () =>
   open("none.html", {}, async (page) => {
     assert.equal(await page.locator('#palette option[value="lines"]').count(), 0);
     await page.click("#tab-waits");
-    assert.match(await page.locator("#pane-waits").innerText(), /isn't known/);
+    assert.match(await page.locator("#pane-waits").innerText(), /are unknown/);
     await page.click("#tab-selection");
     await page.locator("#lanes").focus();
     for (let i = 0; i < 3 && !/Where it waits/.test(await page.locator("#pane-selection").innerText()); i++) {
       await page.keyboard.press("ArrowRight");
       await frame(page);
     }
-    assert.match(await page.locator("#pane-selection").innerText(), /Where it waits\s+That isn't known/);
+    assert.match(await page.locator("#pane-selection").innerText(), /Where it waits\s+Unknown/);
   }));

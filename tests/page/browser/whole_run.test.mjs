@@ -1,5 +1,5 @@
-// A run far longer than what is kept: the page opens on what is kept around the worst poll, the whole run is one key away,
-// and what is known in sums only looks like nothing else.
+// A run far longer than the kept detail: the page opens on the detail around the worst poll, the whole run is one key away,
+// and times known only as sums look different.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,15 +14,15 @@ const press = async (page, key) => {
   await frame(page);
 };
 const sumsOf = (page) => page.evaluate(() => window.statemap.model.meta.sums);
-/** The longest part of which no detail is kept. */
+/** Returns the longest part without detail. */
 const dropped = async (page) => (await sumsOf(page)).dropped.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
-/** Without the gaps between thousands: on a fast machine a stretch has that many polls. */
+/** Removes the gaps between thousands: on a fast machine a stretch has that many polls. */
 const ungrouped = (text) => text.replace(/(?<=\d)\u202f(?=\d)/g, "");
 const spot = async (page, share, down = 0.6) => {
   const box = await page.locator("#overlay").boundingBox();
   return [box.x + box.width * share, box.y + box.height * down];
 };
-/** Shows the middle of what isn't kept in detail. */
+/** Shows the middle of a part without detail. */
 const showDropped = async (page) => {
   const [from, to] = await dropped(page);
   await page.evaluate(([from, to]) => window.statemap.setView(from + (to - from) * 0.3, to - (to - from) * 0.3), [from, to]);
@@ -34,7 +34,7 @@ const poll = (page, { section, transition }) =>
     return { start: of.time[transition], end: of.endOf(transition), label: of.groups[of.groupOfRow(of.rowOf(transition))].label };
   }, [section, transition]);
 
-test("it opens on the worst poll of the run, with what is kept around it", () =>
+test("it opens on the worst poll of the run, with the detail around it", () =>
   open("run.html", {}, async (page) => {
     const selected = await selection(page);
     assert.equal(selected.kind, "span");
@@ -45,7 +45,7 @@ test("it opens on the worst poll of the run, with what is kept around it", () =>
     assert.ok(t0 < start && t1 > end, `${t0} ${start} ${end} ${t1}`);
     assert.ok(t1 - t0 < (await length(page)) / 2, "not the whole run");
     assert.ok(end < recent, "it was long ago");
-    // The lane that it is in can be seen.
+    // Its lane is visible.
     const visible = await page.evaluate(([section, transition]) => {
       const of = window.statemap.model.sections[section];
       return window.statemap.placeOf(section, of.rowOf(transition)).visible;
@@ -53,7 +53,7 @@ test("it opens on the worst poll of the run, with what is kept around it", () =>
     assert.ok(visible);
   }));
 
-test("the head and the legend say what is kept in detail", () =>
+test("the head and the legend state what is kept in detail", () =>
   open("run.html", {}, async (page) => {
     const said = (await page.locator("#detail").innerText()).replace(/\s+/g, " ");
     assert.match(said, /In detail: the last [\d.]+ \w+, and \d+ moments? before, around the longest polls \(.*\)\. In sums only: the other [\d.]+ m?s\./);
@@ -69,7 +69,7 @@ test("the head and the legend say what is kept in detail", () =>
     assert.equal(Number(await summed.getAttribute("data-ns")), whole.dropped);
     assert.match(await summed.innerText(), /of the workers' time in polls, the longest/);
     await showDropped(page);
-    assert.match(await kept.innerText(), /nothing of the view/);
+    assert.match(await kept.innerText(), /nothing in view/);
     const states = await page.locator("#legend [data-state] .time").allTextContents();
     assert.ok(states.length > 3 && states.every((text) => text === "not kept"), `${states}`);
   }));
@@ -85,7 +85,7 @@ test("the whole run: the lanes are covered where no detail is kept, with bars", 
       assert.ok((await pixels(page, "lanes-canvas", bar)) > 500, colorScheme);
       assert.ok((await pixels(page, "minimap", bar)) > 500, "the strip of the whole run");
       await showDropped(page);
-      // Nothing of a lane shines through.
+      // Lanes aren't visible beneath.
       for (const of of ["state-running", "state-ready"]) {
         assert.equal(await pixels(page, "lanes-canvas", await colour(page, of)), 0, of);
       }
@@ -94,7 +94,7 @@ test("the whole run: the lanes are covered where no detail is kept, with bars", 
   }
 });
 
-test("all polls of the run are in its sums", () =>
+test("the sums contain all polls of the run", () =>
   open("run.html", {}, async (page) => {
     const sums = await sumsOf(page);
     await page.click("#tab-locations");
@@ -104,21 +104,21 @@ test("all polls of the run are in its sums", () =>
     assert.equal(sums.polls.reduce((sum, n) => sum + n, 0), polls);
   }));
 
-test("the tab of tasks says that it is of what is kept in detail", () =>
+test("the tasks tab states that it covers the kept detail", () =>
   open("run.html", {}, async (page) => {
     await page.click("#tab-tasks");
     await page.locator("#task-grid").waitFor();
     assert.match(await page.locator("#pane-tasks").innerText(), /Of what is kept in detail: .* of /);
   }));
 
-test("a stretch says what it was like: pointer, click, keys, and a screen reader", () =>
+test("a stretch is described at the pointer, on a click, by keys, and to a screen reader", () =>
   open("run.html", {}, async (page) => {
     await showDropped(page);
     await page.mouse.move(...(await spot(page, 0.5)));
     await frame(page);
     const said = ungrouped(await page.locator("#tooltip").innerText());
     assert.match(said, /^In polls: [\d.]+ % of the time of 2 workers\n(\d+ polls? began, the longest .*, of .*whole_run\.rs:\d+:\d+|0 polls began)\n\d+ tasks? alive at the end\n/);
-    assert.match(said, /No detail is kept of it/);
+    assert.match(said, /No detail is kept of this time/);
     await page.mouse.down();
     await page.mouse.up();
     await frame(page);
@@ -145,7 +145,7 @@ test("a stretch says what it was like: pointer, click, keys, and a screen reader
     assert.match(await page.locator("#minimap").getAttribute("aria-valuetext"), /, sums only$/);
   }));
 
-test("a location has histograms of the whole run, and says so", () =>
+test("a location has histograms of the whole run, labelled as such", () =>
   open("run.html", {}, async (page) => {
     await page.click("#tab-locations");
     const { places } = await sumsOf(page);
@@ -159,11 +159,11 @@ test("a location has histograms of the whole run, and says so", () =>
       assert.ok(found.every(([, n, bars]) => n > 0 && n === bars), label);
       if (polls === 0) continue;
       assert.equal(found[0][1], polls, label);
-      assert.match(await page.locator('#pane-locations [data-scope="whole"]').innerText(), /Of the whole run, from its sums/);
+      assert.match(await page.locator('#pane-locations [data-scope="whole"]').innerText(), /Counts the whole run, from its sums/);
     }
   }));
 
-test("the strip of the whole run moves the view, and tells of the stretches", () =>
+test("the strip of the whole run moves the view, and describes the stretches", () =>
   open("run.html", {}, async (page) => {
     const [from, to] = await dropped(page);
     const box = await page.locator("#minimap").boundingBox();
@@ -180,7 +180,7 @@ test("the strip of the whole run moves the view, and tells of the stretches", ()
     assert.ok((await pixels(page, "minimap", [0x1f, 0x5f, 0xd0])) > 10, "where there is detail");
   }));
 
-test("n and p reach what is kept of long ago, from anywhere", () =>
+test("n and p reach the old parts with detail, from anywhere", () =>
   open("run.html", {}, async (page) => {
     const worst = await selection(page);
     await showDropped(page);
@@ -191,15 +191,15 @@ test("n and p reach what is kept of long ago, from anywhere", () =>
     const { start, end } = await poll(page, worst);
     const { t0, t1 } = await times(page);
     assert.ok(t0 <= end && t1 >= start, "it is in view");
-    // Back to where nothing is kept.
+    // Back to a part without detail.
     await press(page, "z");
     assert.notDeepEqual(await times(page), { t0, t1 });
   }));
 
-test("the address holds views of the whole run, and stretches", async () => {
+test("the address contains views of the whole run, and stretches", async () => {
   let whole = "", stretch = "", selected = null;
   await open("run.html", {}, async (page) => {
-    // The page writes no address before there is something to say: so it has another tab to say.
+    // The page writes the address only after a change, so another tab is opened.
     await page.click("#tab-locations");
     assert.doesNotMatch(await addressWith(page, "tab=locations"), /t=/, "the first view needs no times");
     await page.click("#tab-issues");
@@ -226,7 +226,7 @@ test("the address holds views of the whole run, and stretches", async () => {
   });
 });
 
-test("narrow, and wide: nothing overlaps, and all can be read", async () => {
+test("narrow and wide: nothing overlaps, and everything is readable", async () => {
   for (const width of [1600, 1280, 390]) {
     for (const colorScheme of ["light", "dark"]) {
       await open("run.html", { viewport: { width, height: 900 }, colorScheme }, async (page) => {

@@ -1,4 +1,4 @@
-// Where tasks wait: the places of tags, the longest wait at a line, and waiting told apart by line.
+// Where tasks wait: the places of tags, the longest wait at a line, and waiting split by line.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -12,7 +12,7 @@ import { TASK_STATES, modelOf } from "./random.js";
 const [SPAWNED, RUNNING, WAITING] = [0, 1, 2];
 const LENGTH = 100;
 
-/** Tasks that wait at these places (tags), each for so long as is said, one wait after the other. */
+/** Tasks that wait at these places (tags) for the given times, one wait after the other. */
 const row = (name, ...waits) => {
   const transitions = [{ time: 0, state: SPAWNED }];
   let now = 0;
@@ -25,7 +25,7 @@ const row = (name, ...waits) => {
 
 const line = (label, frame) => ({ label, frame, awaits: null, times: 1, total: 1, longest: 1, p50: 1, p99: 1, now: 0, holder: null });
 
-/** A wait for a lock; one of a `join!`, for the lock and a timer; one of which nothing took the waker; one elsewhere. */
+/** Four waits: for a lock; in a `join!` for the lock and a timer; for a future that took no waker; elsewhere. */
 const AWAITS = {
   names: ["async shop::checkout", "src/shop.rs", "Mutex::lock", "Sleep", "async shop::main"],
   // name, file from 1, line, origin
@@ -51,7 +51,7 @@ const picture = (...rows) => ({
 });
 const two = () => modelOf(picture(row("task-1", [0, 10], [1, 20], [undefined, 5]), row('task-2 "conn"', [0, 30], [2, 7], [3, 9])));
 
-/** The waits of a section, in their order. */
+/** Returns the waits of a section, in their order. */
 const waits = (section) => [...section.state.keys()].filter((i) => section.states[section.state[i]].role === "waiting");
 
 test("a tag is a place, with its functions as a tree", async () => {
@@ -67,11 +67,11 @@ test("a tag is a place, with its functions as a tree", async () => {
     ["async shop::checkout", null, [["Sleep", null, []]]],
   ]]]);
   assert.equal(places[0].functions[0].awaits[0].name, "paying");
-  // A poll is no wait.
+  // A poll isn't a wait.
   assert.equal(awaitOf(tasks, waits(tasks)[0] - 1), null);
 });
 
-test("the longest wait at a line is one of any place that has the line", async () => {
+test("the longest wait at a line is one of all places with the line", async () => {
   const { sections: [tasks] } = await two();
   const found = tasks.awaits.lines.map((each) => longestWait(tasks, each));
   const all = waits(tasks);
@@ -79,7 +79,7 @@ test("the longest wait at a line is one of any place that has the line", async (
   assert.equal(longestWait(tasks, { places: new Set() }), -1);
 });
 
-test("waiting is split by line, and put together again", async () => {
+test("waiting is split by line, and joined again", async () => {
   const { sections: [tasks] } = await two();
   const totals = () => Object.fromEntries(tasks.states.map(({ name }, state) => [name, Number(sectionTotals(tasks, 0, LENGTH, null)[state])]));
   const before = totals();
@@ -87,7 +87,7 @@ test("waiting is split by line, and put together again", async () => {
   assert.equal(splitWaiting(tasks, false), false);
   assert.equal(splitWaiting(tasks, true), true);
   assert.equal(splitWaiting(tasks, true), false);
-  // The last span of a lane goes on to the right edge.
+  // The last span of a lane lasts to the right edge.
   const after = totals();
   assert.deepEqual(Object.entries(after).slice(TASK_STATES.length).map(([name]) => name), [
     "waiting at src/shop.rs:9", "waiting at src/shop.rs:18, Mutex::lock", "waiting at src/shop.rs:18, Mutex::lock + src/shop.rs:20, Sleep",
@@ -117,7 +117,7 @@ test("the lines with the longest waits have a state, all others share one", asyn
   assert.equal(used.size, MOST_LINES + 1);
 });
 
-test("without waits there is nothing to split", async () => {
+test("without waits nothing is split", async () => {
   const bare = picture(row("task-1", [undefined, 5]));
   Object.assign(bare.sections[0], { awaits: null, hasTags: false, tags: [] });
   const { sections: [tasks] } = await modelOf(bare);

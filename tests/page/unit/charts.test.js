@@ -1,4 +1,4 @@
-// The charts' values equal what a naive look at every span gives.
+// The values of the charts equal a naive count of all spans.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -33,7 +33,7 @@ const eachBin = ({ t0, t1, bins }, each) => {
 };
 const near = (a, b, by, what) => assert.ok(Math.abs(a - b) <= by, `${what}: ${a} is not ${b}`);
 
-test("how many tasks are ready, and alive", async () => {
+test("the numbers of ready tasks and of live tasks", async () => {
   let most = 0;
   for await (const { picture, model, windows } of cases()) {
     const section = model.sections[1];
@@ -54,7 +54,7 @@ test("how many tasks are ready, and alive", async () => {
   assert.ok(most > 1);
 });
 
-test("the futures of block_on are not among the tasks alive, as in the sums", async () => {
+test("the futures of block_on don't count as live tasks, as in the sums", async () => {
   let roots = 0;
   for await (const { picture, model, windows } of cases()) {
     const section = model.sections[1];
@@ -88,7 +88,7 @@ test("all lanes are the sum of the groups' lanes", async () => {
   }
 });
 
-test("what stands in until a window is counted is the same on average", async () => {
+test("the estimate shown before a window is counted has the same average", async () => {
   for await (const { model } of cases()) {
     const section = model.sections[1];
     const whole = { t0: 0, t1: model.lengthNs };
@@ -104,7 +104,7 @@ test("what stands in until a window is counted is the same on average", async ()
   }
 });
 
-test("how much of the workers' time was in polls, and how long the longest was", async () => {
+test("the share of the workers' time in polls, and the longest poll", async () => {
   let seen = 0;
   for await (const { picture, model, windows } of cases()) {
     const polls = spansOf(picture, 1).filter(({ held, worker }) => held !== null && worker !== null);
@@ -114,11 +114,11 @@ test("how much of the workers' time was in polls, and how long the longest was",
       const pixel = (window.t1 - window.t0) / window.bins;
       eachBin(window, (bin, from, to, width) => {
         const held = polls.reduce((sum, { start, held }) => sum + overlap(start, start + held, from, to), 0);
-        // Where many polls are in a bin, time may move across its edges.
+        // With many polls in a bin, time may move across its edges.
         near(shares[bin], held / width / workers, 0.05 + 300 / pixel, "occupancy");
         const inBin = polls.filter(({ start, held }) => start < to && (start + held > from || (held === 0 && start >= from)));
         const wanted = inBin.reduce((longest, { held }) => Math.max(longest, held), 0);
-        // At an edge that is a fraction of a ns a poll may be of the bin beside it.
+        // At an edge within a ns, a poll may belong to the neighbouring bin.
         const about = polls.filter(({ start, held }) => start < to + 1 && start + held > from - 1).map(({ held }) => held);
         assert.ok(most[bin] === wanted || about.includes(most[bin]), `${most[bin]} is not ${wanted}`);
         assert.ok(most[bin] >= inBin.filter(({ start, held }) => start < to - 1 && start + held > from + 1).reduce((a, { held }) => Math.max(a, held), 0));
@@ -129,7 +129,7 @@ test("how much of the workers' time was in polls, and how long the longest was",
   assert.ok(seen > 1000);
 });
 
-test("the longest of many polls in a bin is found, of those that reach into it, too", async () => {
+test("the longest of many polls in a bin is found, including those that only overlap it", async () => {
   const transitions = [];
   let now = 0;
   for (let n = 0; n < 20000; n++) {
@@ -158,7 +158,7 @@ test("the longest of many polls in a bin is found, of those that reach into it, 
   }
 });
 
-test("what is known of a bin, and what sums say of it", async () => {
+test("the knowledge about a bin, and the values of sums", async () => {
   const base = pictureOf(0, SIZES[0]);
   const model = await modelOf(base, 500);
   model.lengthNs = 1000;
@@ -183,14 +183,14 @@ test("what is known of a bin, and what sums say of it", async () => {
   }
 });
 
-test("a queue is the longest of each bin", () => {
+test("a queue is the longest one of each bin", () => {
   const queue = [[100, 4], [150, 0], [420, 9], [421, 2]];
   assert.deepEqual([...queued(queue, { t0: 0, t1: 1000, bins: 10 })], [0, 4, 0, 0, 9, 2, 2, 2, 2, 2]);
   assert.deepEqual([...queued(queue, { t0: 200, t1: 400, bins: 2 })], [0, 0]);
   assert.deepEqual([...queued(queue, { t0: 430, t1: 440, bins: 2 })], [2, 2]);
 });
 
-test("there is a chart where there is data for it", async () => {
+test("a chart exists if there is data for it", async () => {
   const model = await modelOf(pictureOf(0, SIZES[0]), 500);
   assert.deepEqual(chartsOf(model), ["ready", "occupancy", "longest", "alive"]);
   model.meta.readyKnown = false;

@@ -1,5 +1,5 @@
-// The bars of a histogram have every value once, its marks are those of the sorted values, and what it is of is what the
-// tables beside it count.
+// The bars of a histogram contain every value once, its marks are those of the sorted values, and it covers the same items
+// as the tables beside it.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -18,7 +18,7 @@ function run(steps) {
   }
 }
 
-/** Checks a distribution against the values that it is to be of. */
+/** Checks a distribution against its values. */
 function check(found, values, of = null) {
   const sorted = [...values].sort((a, b) => a - b);
   assert.equal(found.n, sorted.length);
@@ -60,7 +60,7 @@ test("a histogram of any values", () => {
   }
 });
 
-test("one of the whole run's sums", () => {
+test("a histogram of the sums of the whole run", () => {
   assert.equal(distributionOfSums(null, 0), null);
   assert.equal(distributionOfSums({ bins: [], p50: 0, p90: 0, p99: 0 }, 0), null);
   const found = distributionOfSums({ bins: [[10, 3], [33, 1], [1_000_000, 2]], p50: 12, p90: 1_200_000, p99: 1_400_000 }, 1_450_000);
@@ -78,7 +78,7 @@ async function* cases(n = 12) {
   }
 }
 
-/** What spans have to say: the lengths of polls, how long tasks were ready, and lives of whole rows. */
+/** Returns the values of all spans: the lengths of polls, ready times, and lives of whole rows. */
 function naive(spans, isIn = () => true) {
   const polls = [], ready = [], lives = [];
   let tasks = 0, alive = 0;
@@ -107,7 +107,7 @@ function checkAll(found, wanted, section) {
   assert.deepEqual([found.tasks, found.alive, found.older], [wanted.tasks, wanted.alive, 0]);
 }
 
-test("of a location and of a task, as the tables have it", async () => {
+test("the distributions of a location and of a task agree with the tables", async () => {
   for await (const { model, section, spans } of cases()) {
     for (const location of locationTable(model)) {
       const { group } = location;
@@ -123,7 +123,7 @@ test("of a location and of a task, as the tables have it", async () => {
   }
 });
 
-test("of what began in a time", async () => {
+test("the distribution of what began within a time", async () => {
   for await (const { picture, model, section, spans, random } of cases()) {
     for (let n = 0; n < 8; n++) {
       const times = [random.below(picture.length + 1), random.below(picture.length + 1)].sort((a, b) => a - b);
@@ -131,7 +131,7 @@ test("of what began in a time", async () => {
       const isIn = ({ start }) => start >= t0 && (start < t1 || t1 === picture.length);
       checkAll(run(distributionsOf(model, { kind: "range", section: 1, t0, t1 })), naive(spans, isIn), section);
     }
-    // Two parts of the run have all of it together.
+    // Together, two parts of the run contain everything.
     const middle = random.below(picture.length);
     const parts = [[0, middle], [middle, picture.length]].map(([t0, t1]) => run(distributionsOf(model, { kind: "range", section: 1, t0, t1 })));
     for (const key of ["polls", "ready", "lives"]) {
@@ -141,7 +141,7 @@ test("of what began in a time", async () => {
   }
 });
 
-test("of a worker's polls, and of those of who is to blame", async () => {
+test("the distributions of a worker's polls, and of the polls of a blamed function", async () => {
   for await (const { model, section, spans } of cases()) {
     for (const [worker, row] of section.workerPolls.rowOf) {
       const found = run(distributionsOf(model, { kind: "worker", section: 0, row }));
@@ -154,7 +154,7 @@ test("of a worker's polls, and of those of who is to blame", async () => {
   }
 });
 
-test("ready times that weren't recorded, and tasks that were there before, are left out", async () => {
+test("unrecorded ready times and tasks that existed before the recording are left out", async () => {
   const picture = pictureOf(2, SIZES[2]);
   const model = await modelOf(picture, 300);
   const [, section] = model.sections;

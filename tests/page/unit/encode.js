@@ -64,7 +64,7 @@ export function encode(picture, perChunk = 1000) {
   return { meta, tail, chunks };
 }
 
-/** Inflated bytes as they stand in the page. */
+/** Encodes deflated bytes as they stand in the page. */
 export function pack(bytes) {
   return deflateRawSync(Uint8Array.from(bytes), { level: 1 }).toString("base64");
 }

@@ -1,4 +1,4 @@
-// What an address says of the charts, and what it doesn't.
+// The charts in the address.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -17,7 +17,7 @@ test("hidden charts are in the address, in the order of the page and each once",
   assert.equal(decodeView("", model).hide, undefined);
 });
 
-test("the label of a lane says whose it is in the view", async () => {
+test("the label of a lane names its task in the view", async () => {
   const row = (name, begin, end) => ({ name, transitions: [{ time: begin, state: 2 }, { time: end, state: 3 }] });
   const lanes = [[row("task-1", 0, 100), row("task-5", 200, 300), row("task-9", 400, 500)]];
   const model = await modelOf({ length: 1000, sections: [{ kind: "tasks", states: TASK_STATES, groups: [{ label: "a", lanes }] }] });
@@ -31,7 +31,7 @@ test("the label of a lane says whose it is in the view", async () => {
   assert.deepEqual(laneLabel({ t0: 0, t1: 1000 }, section, 0, -1).slice(1), ["task-1 + 2", "3 tasks"]);
 });
 
-test("a folded group says how many of its lanes were in which state", async () => {
+test("a folded group shows how many of its lanes were in each state", async () => {
   const section = (await modelOf({ length: 1000, sections: [{ kind: "tasks", states: TASK_STATES, groups: [{ label: "a", lanes: [[{ name: "task-1", transitions: [{ time: 0, state: 2 }] }]] }] }] })).sections[0];
   const shares = new Float64Array(2 * TASK_STATES.length);
   // Two bins of 500 ns: 320 wait in both, 12 are ready in both, one runs in half of the first.

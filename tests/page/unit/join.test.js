@@ -1,5 +1,5 @@
-// The modules can be joined to one script: as listed, each once, no name twice, nothing that needs a module.
-// Their folders import one way.
+// The modules can be joined to one script: each is listed once, no name occurs twice, and nothing needs modules. Their
+// folders import in one direction.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -12,12 +12,12 @@ const page = fileURLToPath(new URL("../../../tokio-statemap/src/render/html/page
 // The list is in the code that joins them.
 const joining = readFileSync(fileURLToPath(new URL("../page.rs", `file://${page}`)), "utf8");
 const modules = [.../modules!\[([^\]]*)\];/.exec(joining)[1].matchAll(/"([\w./]+)"/g)].map(([, name]) => name);
-/** The folders, the lowest first; `main.js` stands above them. */
+/** The folders, the lowest first; `main.js` is above them. */
 const FOLDERS = ["format", "data", "model", "draw", "ui"];
 const level = (name) => (name === "main.js" ? FOLDERS.length : FOLDERS.indexOf(name.split("/")[0]));
 const lines = (name) => readFileSync(page + name, "utf8").split("\n");
 
-test("each module is listed once, behind those that it imports from", () => {
+test("each module is listed once, after those that it imports", () => {
   assert.deepEqual(modules.toSorted(), readdirSync(page, { recursive: true }).filter((name) => name.endsWith(".js")).sort());
   const wrong = [];
   for (const [place, name] of modules.entries()) {
@@ -50,14 +50,14 @@ test("a folder imports from itself and those before it", () => {
   assert.deepEqual(wrong, []);
 });
 
-test("no top-level name is there twice, and the whole is a script", () => {
+test("no top-level name occurs twice, and the whole is a script", () => {
   const seen = new Map(), wrong = [];
   let script = "";
   for (const name of modules) {
     for (const line of lines(name)) {
       assert.doesNotMatch(line, /^export (default|\{|\*|let|var)/, name);
       const [, kind, list] = /^(?:export )?(const|let|var|class|(?:async )?function\*?) (.+)/.exec(line) ?? [];
-      // Of `const A = 1, B = 2;` both.
+      // `const A = 1, B = 2;` has both.
       const declared = /^(const|let|var)$/.test(kind) && !list.includes("=>") ? /(?:^|, )([\w$]+)(?= =)/g : /^([\w$]+)/g;
       for (const [, one] of (list ?? "").matchAll(declared)) {
         if (seen.has(one)) wrong.push(`${one} is in ${seen.get(one)} and in ${name}`);

@@ -1,4 +1,4 @@
-// Totals, columns and bins equal what a naive look at every span gives.
+// Totals, columns and bins equal a naive count of all spans.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -11,7 +11,7 @@ import { grouped, modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 
 const SIZES = [{}, { tasks: 1, polls: 400, perLane: 40 }, { tasks: 60, polls: 3, step: 5 }, { tasks: 4, polls: 3000, perLane: 2, workers: 1 }];
 
-/** Random pictures with their models, and windows to ask for. */
+/** Random pictures with their models, and windows. */
 async function* cases() {
   for (let seed = 0; seed < 12; seed++) {
     const picture = pictureOf(seed, SIZES[seed % SIZES.length]);
@@ -70,7 +70,7 @@ test("sums past 2^53 are exact", async () => {
   assert.deepEqual(lanes.sectionTotals(section, 0, length), [BigInt(length) * 4n - 10n]);
 });
 
-test("transitions, ends and rows at a moment", async () => {
+test("transitions, ends and rows at a time", async () => {
   for await (const { picture, model, random } of cases()) {
     const section = model.sections[1];
     const spans = spansOf(picture, 1);
@@ -117,7 +117,7 @@ test("columns cover every pixel with the right shares", async () => {
   }
 });
 
-test("bins of a group are what a naive sum gives, in slices, too", async () => {
+test("the bins of a group equal a naive sum, also in slices", async () => {
   for await (const { picture, model, windows, random } of cases()) {
     const section = model.sections[1];
     const spans = spansOf(picture, 1);
@@ -146,7 +146,7 @@ test("bins of a group are what a naive sum gives, in slices, too", async () => {
   }
 });
 
-test("coarse columns are right to two pixels' time up to every pixel's edge", async () => {
+test("coarse columns are exact to the time of two pixels up to the edge of each pixel", async () => {
   let seen = 0;
   for await (const { picture, model, windows, random } of cases()) {
     const section = model.sections[1];

@@ -1,4 +1,4 @@
-// What is where: large groups open folded, the worst poll's around its lane, headings stay in sight, and charts fill the room.
+// The layout: large groups are folded around the lane of the worst poll, headings stay in sight, and charts fill the room.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -9,7 +9,7 @@ import {
 } from "../../../tokio-statemap/src/render/html/page/draw/layout.js";
 import { randomOf } from "./random.js";
 
-/** A section with groups of so many lanes, a row each. */
+/** Returns a section with groups of so many lanes, each with a row. */
 function section(index, kind, lanes) {
   const groups = [];
   let nLanes = 0;
@@ -28,7 +28,7 @@ const shownOf = (model, worst, room, given = {}) => ({
 });
 const kinds = (layout) => layout.items.map(({ kind }) => kind).join(" ");
 
-test("groups of more than 40 lanes open folded, that of the worst poll around it", () => {
+test("groups of more than 40 lanes are folded at first, that of the worst poll around its lane", () => {
   const model = modelOf(2, [40, 41, 3000]);
   const worst = { section: 1, group: 2, row: 81 + 1234 };
   const shown = shownOf(model, worst, 1100);
@@ -41,7 +41,7 @@ test("groups of more than 40 lanes open folded, that of the worst poll around it
   assert.ok(peek.firstLane <= 1315 && peek.endLane > 1315);
   assert.equal(placeOfLane(layout, model.sections[1], 1315).folded, false);
   assert.equal(placeOfLane(layout, model.sections[1], 90).folded, true);
-  // At the edges of the group it is as large.
+  // At the edges of the group, the part has the same size.
   for (const lane of [81, 3080]) {
     const { peek } = layOut(model, { ...shown, peeks: new Map([["1.2", lane]]) }, 1100).shown.get("1.2");
     assert.ok(peek.firstLane >= 81 && peek.endLane <= 3081 && lane >= peek.firstLane && lane < peek.endLane);
@@ -49,14 +49,14 @@ test("groups of more than 40 lanes open folded, that of the worst poll around it
   }
 });
 
-test("where no poll was long the first group shows its beginning", () => {
+test("without a long poll, the first group shows its first lanes", () => {
   const model = modelOf(2, [100, 5]);
   const shown = shownOf(model, null, 800);
   assert.ok(shown.folded.has("1.0"));
   assert.equal(layOut(model, shown, 800).shown.get("1.0").peek.firstLane, 0);
 });
 
-test("many workers are folded, too, around the one that held the worst poll", () => {
+test("many workers are folded, too, around the one that the worst poll held", () => {
   const model = modelOf(64, [5]);
   const folded = initialFolds(model, null, 800);
   assert.ok(folded.has("0.0"));
@@ -64,7 +64,7 @@ test("many workers are folded, too, around the one that held the worst poll", ()
   assert.ok(!initialFolds(modelOf(MOST_OPEN_LANES, [5]), null, 800).has("0.0"));
 });
 
-test("what is open at first fits into the window, as far as folds can do that", () => {
+test("the initially open groups fit into the window as far as folding allows", () => {
   for (const room of [600, 700, 900]) {
     const model = modelOf(2, [8, 8, 8, 8, 8]);
     const worst = { section: 1, group: 4, row: 35 };
@@ -74,7 +74,7 @@ test("what is open at first fits into the window, as far as folds can do that", 
   }
 });
 
-test("each lane is high enough for a label, and items follow each other without a gap", () => {
+test("each lane is high enough for a label, and items follow each other without gaps", () => {
   const random = randomOf(1);
   for (let n = 0; n < 200; n++) {
     const model = modelOf(1 + random.below(100), Array.from({ length: 1 + random.below(20) }, () => 1 + random.below(random() < 0.2 ? 5000 : 60)));
@@ -99,7 +99,7 @@ test("blank room goes to the charts", () => {
   const model = modelOf(2, [8]);
   const height = (room, hidden = []) => layOut(model, shownOf(model, null, room, { hiddenCharts: new Set(hidden) }), room).height;
   const least = height(100);
-  // Up to what a chart may take none is left.
+  // No room is left, up to the maximum height of a chart.
   for (const room of [least + 60, least + 150, least + 240]) assert.ok(room - height(room) < 3, `${room}: ${height(room)}`);
   assert.ok(height(100, ["ready"]) < least && height(100, CHARTS) < height(100, ["ready"]));
 });
@@ -120,7 +120,7 @@ test("a heading stays in sight as long as its lanes do", () => {
   assert.equal(stuckAt(layout, 0), null);
 });
 
-test("labels of the axis never meet, whatever stands at the right edge", () => {
+test("labels of the axis never touch, also at the right edge", () => {
   const random = randomOf(3);
   for (let n = 0; n < 500; n++) {
     const width = 100 + random.below(1500);

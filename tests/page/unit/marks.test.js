@@ -1,4 +1,4 @@
-// Every long poll is marked, however the view's pixels round.
+// Every long poll is marked, however the pixels of the view round.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -10,7 +10,7 @@ import { modelOf, randomOf, TASK_STATES } from "./random.js";
 const RUNNING = TASK_STATES.findIndex(({ role }) => role === "running");
 const WAITING = TASK_STATES.findIndex(({ role }) => role === "waiting");
 
-/** One lane with one task: the polls begin and end at these times, the last one at the right edge. */
+/** Returns one lane with one task: the polls begin and end at these times, the last one at the right edge. */
 async function laneOf(length, polls) {
   const transitions = polls.flatMap(([start, end]) =>
     [{ time: start, state: RUNNING, worker: 0 }, ...(end < length ? [{ time: end, state: WAITING }] : [])]);
@@ -62,14 +62,14 @@ test("at any window each long poll is marked where it begins", async () => {
   }
 });
 
-test("a poll of a day in a view of ns is marked over the whole width", async () => {
+test("a poll of a day in a view of some ns is marked over the whole width", async () => {
   const day = 86_400_000_000_000;
   const section = await laneOf(day, [[10, day]]);
   const [[from, to]] = boxes(section, 1_000_000, 1_000_050, 1000);
   assert.ok(from < 0 && to >= 1000);
 });
 
-/** How many pixels of the middle of a lane of 20 are painted as a poll, of `width`. */
+/** Returns how many of `width` pixels in the middle of a lane of 20 are painted as a poll. */
 function painted(section, threshold, t0, t1, width) {
   const [top, bottom, height] = [2, 22, 24];
   const marks = new LaneMarks();
@@ -81,8 +81,8 @@ function painted(section, threshold, t0, t1, width) {
   return { middle: count(12), upper: count(3), touched: row(12).reduce((n, pixel) => n + (pixel > 0 ? 1 : 0), 0) };
 }
 
-test("a threshold that nearly all polls are over doesn't paint an idle lane full", async () => {
-  // 2 % busy, a poll in each pixel or so.
+test("a threshold below nearly all polls doesn't fill an idle lane", async () => {
+  // 2 % busy, with about a poll in each pixel.
   const length = 10_000_000, width = 1000;
   const polls = [];
   for (let t = 500; t < length; t += 10_000) polls.push([t, t + 200]);
@@ -101,7 +101,7 @@ test("one poll, or three together, are marked over the lane's whole height", asy
   }
 });
 
-test("polls that fill their pixels are painted as they are, however many", async () => {
+test("polls that fill their pixels are painted unchanged, however many", async () => {
   const length = 10_000_000, width = 1000;
   const polls = [];
   for (let t = 0; t < length; t += 100_000) polls.push([t, t + 50_000]);
@@ -109,7 +109,7 @@ test("polls that fill their pixels are painted as they are, however many", async
   assert.ok(middle >= 450 && middle <= 600, `${middle}`);
 });
 
-test("a poll that nobody is blamed for is barred; a pixel that one of somebody shares is not", async () => {
+test("a poll that isn't attributed is barred; a pixel that it shares with an attributed one is not", async () => {
   const length = 10_000_000, width = 100, [top, bottom, height] = [2, 22, 24];
   // One of each alone, wide and narrow, and one of each in one pixel.
   const polls = [[1_000_000, 2_000_000], [3_000_000, 4_000_000], [5_000_000, 5_010_000], [6_000_000, 6_010_000], [8_000_000, 8_010_000], [8_020_000, 8_030_000]];
@@ -132,7 +132,7 @@ test("a poll that nobody is blamed for is barred; a pixel that one of somebody s
     for (const barred of [wide, narrow]) assert.deepEqual(barred, new Set([1, 3]));
     for (const filled of [wideBlamed, narrowBlamed, both]) assert.deepEqual(filled, new Set([1]));
   }
-  // Where no report has looked, nothing is said.
+  // Without a report, nothing is barred.
   section.why = null;
   for (const filled of columns(of.lane)) assert.deepEqual(filled, new Set([1]));
 });

@@ -1,4 +1,4 @@
-// A place in little room, as the report and the SVG have it.
+// Source locations in little room, as in the report and the SVG.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ test("more room never shows less", () => {
   }
 });
 
-test("a place is shortened as one, and nothing else is", () => {
+test("only a source location is shortened as one", () => {
   assert.equal(shorten("axum-0.8.9/src/serve/mod.rs:389:5", 28), "axum-0.8.9/…/mod.rs:389:5");
   assert.equal(shorten("a\u202e/src/mod.rs:389:5", 13), "mod.rs:389:5");
   assert.equal(shorten("some-runtime/task-17", 12), "…ime/task-17");

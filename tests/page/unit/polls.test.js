@@ -1,12 +1,12 @@
-// Polls, their order on each worker, waits, issues and locations equal what a naive look at every span gives.
+// Polls, their order on each worker, waits, issues and locations equal a naive count of all spans.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { findIssues, sentence, worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
-import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/src/render/html/page/model/locations.js";
+import { findIssues } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
+import { locationTable, quantile } from "../../../tokio-statemap/src/render/html/page/model/locations.js";
 import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
-import { readyMeanwhile } from "../../../tokio-statemap/src/render/html/page/model/waits.js";
+import { sizeSentence } from "../../../tokio-statemap/src/render/html/page/model/names.js";
 import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 import { TASK_STATES, WORKER_STATES, modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 
@@ -23,7 +23,7 @@ async function* cases(n = 16) {
 
 const longestFirst = (a, b) => b.held - a.held || a.start - b.start || a.transition - b.transition;
 
-test("the polls of a worker are in order, found, and sum up", async () => {
+test("the polls of a worker are sorted, found, and summed", async () => {
   for await (const { picture, model, section, polls, random } of cases()) {
     const { rows, rowOf } = section.workerPolls;
     for (const [worker, row] of rowOf) {
@@ -46,7 +46,7 @@ test("the polls of a worker are in order, found, and sum up", async () => {
   }
 });
 
-test("polls in bursts, and all at once, are sorted as well", async () => {
+test("polls in bursts, and simultaneous ones, are sorted", async () => {
   const random = randomOf(9);
   const starts = [...Array.from({ length: 3000 }, () => 5000 + random.below(200) * 100), ...Array.from({ length: 300 }, () => 777)];
   const lanes = starts.map((time, i) => [{ name: `task-${i}`, transitions: [{ time, state: 1, worker: 0 }, { time: time + random.below(3), state: 3 }] }]);
@@ -81,7 +81,7 @@ test("long polls by lane, at any threshold", async () => {
   }
 });
 
-test("the worst polls, of all, of a group, of a row, on and off the workers", async () => {
+test("the worst polls: of all, of a group, of a row, on workers and off them", async () => {
   for await (const { section, polls, random } of cases()) {
     const k = [0, 1, 5, 100, 10000][random.below(5)], group = random.below(section.groups.length), row = random.below(section.nRows);
     const worst = (list) => list.toSorted(longestFirst).slice(0, k).map((poll) => poll.transition);
@@ -93,7 +93,7 @@ test("the worst polls, of all, of a group, of a row, on and off the workers", as
   }
 });
 
-test("what is known of a poll", async () => {
+test("the facts about a poll", async () => {
   for await (const { section, polls, picture } of cases(12)) {
     for (const poll of polls) {
       assert.deepEqual(pollInfo(section, poll.transition, []), {
@@ -102,13 +102,13 @@ test("what is known of a poll", async () => {
         cutLeft: poll.isFirst && poll.start === 0, cutRight: poll.isLast, atEnd: poll.isLast,
       });
       assert.equal(pollInfo(section, poll.transition, [[poll.end, picture.length]]).cutRight, true);
-      // In the middle of its row, too: it began while nothing was recorded.
+      // Also in the middle of its row: it began while nothing was recorded.
       assert.equal(pollInfo(section, poll.transition, [[0, poll.start]]).cutLeft, true);
     }
   }
 });
 
-/** The ready spans that count as waiting for a worker. */
+/** Returns the ready spans that count as waiting for a worker. */
 function waits(spans) {
   return spans.flatMap((span, k) => {
     const next = span.isLast ? undefined : spans[k + 1];
@@ -118,38 +118,15 @@ function waits(spans) {
   });
 }
 
-test("how many were ready while a poll held its worker", async () => {
-  let seen = 0;
-  for await (const { model, section, spans, polls } of cases()) {
-    const ready = waits(spans);
-    for (const poll of polls.toSorted(longestFirst).slice(0, 10)) {
-      const from = poll.start, to = poll.start + poll.held;
-      const others = ready.filter((span) => span.row !== poll.row).map((span) => [Math.max(span.start, from), Math.min(span.end, to)]).filter(([a, b]) => a < b);
-      // The most at once is reached where one begins.
-      const most = Math.max(0, ...others.map(([t]) => others.filter(([a, b]) => a <= t && t < b).length));
-      assert.equal(readyMeanwhile(model, pollInfo(section, poll.transition)), most);
-      seen = Math.max(seen, most);
-    }
-    model.meta.readyKnown = false;
-    assert.equal(readyMeanwhile(model, pollInfo(section, polls[0]?.transition ?? 0)), null);
-  }
-  assert.ok(seen > 5);
-});
-
 test("the issues", async () => {
   for await (const { model, section, spans, polls } of cases()) {
     const threshold = model.meta.long;
-    const { polls: worst, ready, starved } = findIssues(model, threshold);
-    const long = polls.filter((poll) => poll.held > threshold).toSorted(longestFirst);
-    const on = long.filter((poll) => poll.worker !== null).slice(0, 100), off = long.filter((poll) => poll.worker === null);
-    assert.deepEqual(worst.map((info) => info.transition), [...on, ...off].slice(0, 100).map((poll) => poll.transition));
-    assert.equal(worstPoll(model)?.transition, on[0]?.transition);
+    const { polls: worst, ready } = findIssues(model, threshold);
+    const long = polls.filter((poll) => poll.held > threshold && poll.worker !== null).toSorted(longestFirst);
+    assert.deepEqual(worst.map((info) => info.transition), long.slice(0, 100).map((poll) => poll.transition));
     const wanted = waits(spans).map((span) => ({ ...span, held: span.end - span.start })).filter((span) => span.held > threshold);
     assert.deepEqual(ready.map((span) => [span.transition, span.length, span.endsInPollOn, span.spawned]),
       wanted.toSorted(longestFirst).slice(0, 100).map((span) => [span.transition, span.held, span.on, span.role === "spawned"]));
-    for (const row of starved) {
-      assert.ok(row.share >= 0.5 && row.longestReadyNs > threshold && section.groups[row.group].label === row.label);
-    }
   }
 });
 
@@ -182,80 +159,22 @@ test("the table of locations", async () => {
   }
 });
 
-test("quantiles are those of the sorted values", () => {
+test("quantiles of sorted values", () => {
   const random = randomOf(3);
   for (let n = 0; n < 400; n++) {
     const values = Float64Array.from({ length: n * 3 }, () => random.below(n % 3 ? 10 : 1e6));
     const sorted = values.toSorted();
     for (const percent of [99, 50, 100, 1]) {
-      assert.equal(quantile(values, percent), sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? 0);
+      assert.equal(quantile(sorted, percent), sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? 0);
     }
   }
 });
 
-/** A picture of one poll of 51.2 ms, changed a little. */
-function onePoll(change = {}, poll = {}) {
-  const task = { name: "task-1", transitions: [{ time: 0, state: 0 }, { time: 1e6, state: 1, worker: 1, ...poll }, { time: 52.2e6, state: 2 }] };
-  const wait = (n) => [{ name: `task-${n}`, transitions: [{ time: 0, state: 2 }, { time: 2e6, state: 4 }, { time: 60e6, state: 1, worker: 0 }, { time: 60e6 + 1, state: 2 }] }];
-  return {
-    length: 100e6, ...change,
-    sections: [
-      { kind: "workers", states: WORKER_STATES, indices: [0, 1], groups: [{ label: "", lanes: [0, 1].map((n) => [{ name: `worker-${n}`, transitions: [{ time: 0, state: 0 }] }]) }] },
-      { kind: "tasks", states: TASK_STATES, hasWorkers: true, groups: [{ label: "src/api.rs:88:20", lanes: [[task], ...Array.from({ length: change.waiting ?? 37 }, (_, n) => wait(n + 2))] }] },
-    ],
-  };
-}
-
-async function said(picture, edit = () => {}) {
-  edit(picture.sections[1].groups[0].lanes[0][0], picture);
-  const model = await modelOf(picture);
-  const info = worstPoll(model) ?? findIssues(model).polls[0] ?? null;
-  return sentence(model, info, info && readyMeanwhile(model, info));
-}
-
-test("the sentence", async () => {
-  assert.equal(await said(onePoll()), "src/api.rs:88:20 held worker-1 for 51.2 ms; 37 tasks were ready meanwhile.");
-  assert.equal(await said(onePoll({ waiting: 0 })), "src/api.rs:88:20 held worker-1 for 51.2 ms; no other task was ready meanwhile.");
-  assert.equal(await said(onePoll({ waiting: 1 })), "src/api.rs:88:20 held worker-1 for 51.2 ms; one other task was ready meanwhile.");
-  assert.equal(await said(onePoll({ readyKnown: false })), "src/api.rs:88:20 held worker-1 for 51.2 ms (ready times were not recorded).");
-  assert.equal(await said(onePoll(), (task) => task.transitions.pop()), "src/api.rs:88:20 held worker-1 for 99.0 ms and still ran at the end; 37 tasks were ready meanwhile.");
-  assert.equal(await said(onePoll({ gaps: [[52.2e6, 53e6]] })), "src/api.rs:88:20 held worker-1 for at least 51.2 ms; 37 tasks were ready meanwhile.");
-  assert.equal(await said(onePoll({}, { handed: 20e6 })), "src/api.rs:88:20 held worker-1 for 20.0 ms; 37 tasks were ready meanwhile.");
-  assert.equal(await said(onePoll({}, { worker: null })), "src/api.rs:88:20 ran for 51.2 ms, on a thread that is no worker.");
-  assert.equal(await said(onePoll({ long: 60e6 })), "No poll held a worker over 60 ms.");
-  const hostile = await said(onePoll(), (_, picture) => (picture.sections[1].groups[0].label = "\u202e<b>" + "x".repeat(10000)));
-  assert.ok(!hostile.includes("\u202e") && hostile.length < 250);
+test("the summary of data without polls is its size", async () => {
   const foreign = { length: 2.5e9, sections: [{ kind: "other", states: [{ name: "on", colour: "red", role: "other" }], groups: [{ label: "", lanes: [[{ name: "cpu", transitions: [{ time: 0, state: 0 }] }]] }] }] };
   const model = await modelOf(foreign);
-  assert.equal(sentence(model, worstPoll(model)), "1 entity, 1 change of state in 2.50 s.");
-  assert.deepEqual(findIssues(model), { polls: [], blamed: null, ready: [], starved: [] });
+  assert.equal(sizeSentence(model), "1 entity, 1 change of state in 2.50 s.");
+  assert.deepEqual(findIssues(model), { polls: [], blamed: null, ready: [] });
   assert.deepEqual(buildWorkerPolls(model), []);
   assert.equal(pollAt(model.sections[0], 0, 0), -1);
-});
-
-/** The same without any worker: as in a page of data. */
-function ofData(change = {}) {
-  const picture = onePoll({ waiting: 3, ...change });
-  const [, tasks] = picture.sections;
-  tasks.hasWorkers = false;
-  const main = { name: "main", root: true, transitions: [{ time: 0, state: 1 }, { time: 90e6, state: 2 }] };
-  tasks.groups.unshift({ label: "src/main.rs:1:1 (main)", lanes: [[main]] });
-  return picture;
-}
-
-test("of data the longest poll of a spawned task is named, and that its worker isn't known", async () => {
-  const model = await modelOf(ofData());
-  const worst = worstPoll(model);
-  assert.equal(sentence(model, worst, readyMeanwhile(model, worst)), "src/api.rs:88:20 ran for 51.2 ms, on a worker that isn't known; 3 tasks were ready meanwhile.");
-  // That of `block_on` holds a worker on one kind of runtime only: it is listed, behind the others.
-  const { polls } = findIssues(model);
-  assert.deepEqual(polls.map((poll) => model.sections[1].name(poll.row)), ["task-1", "main"]);
-  assert.deepEqual(locationTable(model).map((row) => [row.label, isHeldKnown(model, row)]), [["src/api.rs:88:20", true], ["src/main.rs:1:1 (main)", false]]);
-});
-
-test("of data without a long poll it isn't said that none held a worker", async () => {
-  const model = await modelOf(ofData({ long: 60e6 }));
-  assert.equal(worstPoll(model), null);
-  assert.equal(sentence(model, null), "No poll of a spawned task took over 60 ms.");
-  assert.deepEqual(findIssues(model).polls.map((poll) => model.sections[1].name(poll.row)), ["main"]);
 });

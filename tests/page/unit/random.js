@@ -11,10 +11,10 @@ export const TASK_STATES = ["spawned", "running", "waiting", "completed", "ready
 export const WORKER_STATES = ["awake", "parked", "stopped"].map((role) => ({ name: role, colour: null, role }));
 const [SPAWNED, RUNNING, WAITING, COMPLETED, READY] = [0, 1, 2, 3, 4];
 
-/** What a worker is that a poll holds to the end. */
+/** The state of a worker that a poll holds to the end. */
 const FOR_EVER = Infinity;
 
-/** Numbers from a seed (mulberry32). */
+/** Pseudorandom numbers from a seed (mulberry32). */
 export function randomOf(seed) {
   const next = () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -22,15 +22,15 @@ export function randomOf(seed) {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-  /** A whole number below `n`. */
+  /** Returns an integer below `n`. */
   next.below = (n) => Math.floor(next() * n);
   return next;
 }
 
-/** A picture of up to `tasks` tasks with up to `polls` polls each on `workers` workers. */
+/** Returns a picture of up to `tasks` tasks with up to `polls` polls each on `workers` workers. */
 export function randomPicture(seed, { tasks = 20, polls = 12, workers = 3, step = 1000, perLane = 3 } = {}) {
   const random = randomOf(seed);
-  // Where each worker (the last: a thread that is none) is free from.
+  // The times from which each worker is free; the last entry is a thread that isn't a worker.
   const free = new Array(workers + 1).fill(0);
   const groups = [];
   let number = 1, latest = 0;
@@ -102,7 +102,7 @@ function randomRow(random, begin, free, { polls, step, isLast }) {
   return { transitions };
 }
 
-/** The loaded model of a picture. */
+/** Returns the loaded model of a picture. */
 export async function modelOf(picture, perChunk = 37) {
   const { meta, tail, chunks } = encode(picture, perChunk);
   const model = await load(meta, tail, chunks);
@@ -115,14 +115,14 @@ export async function modelOf(picture, perChunk = 37) {
 
 const keptPictures = new Map(), keptSpans = new WeakMap();
 
-/** `randomPicture`, drawn once for all tests of a file: none of them changes it. */
+/** Returns a `randomPicture` that all tests of a file share: none of them changes it. */
 export function pictureOf(seed, size) {
   const key = `${seed} ${JSON.stringify(size)}`;
   if (!keptPictures.has(key)) keptPictures.set(key, randomPicture(seed, size));
   return keptPictures.get(key);
 }
 
-/** The spans of a section as plain objects, in order: what the naive answers are computed from. */
+/** Returns the spans of a section as plain objects, in order, for the naive answers. */
 export function spansOf(picture, index) {
   if (!keptSpans.has(picture)) keptSpans.set(picture, []);
   return (keptSpans.get(picture)[index] ??= buildSpans(picture.sections[index], picture.length));
@@ -152,7 +152,7 @@ function buildSpans(section, length) {
   return spans;
 }
 
-/** The spans by what `key` gives for each. */
+/** Groups the spans by `key`. */
 export function grouped(spans, key) {
   const groups = new Map();
   for (const span of spans) {

@@ -1,4 +1,4 @@
-// Several runs on one page: each has its own workers, charts and long polls, though workers have the same numbers.
+// Several runs on one page: each has its own workers, charts and long polls, although their workers have the same numbers.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -15,7 +15,7 @@ import { modelOf, TASK_STATES, WORKER_STATES } from "./random.js";
 const MS = 1e6;
 const NAMES = ["api", "db", "jobs"];
 
-/** Three runs of a worker each, all of them number 0, that a poll holds for 10, 20 or 30 ms from 5 ms on. */
+/** Returns three runs of a worker each, all with number 0, that a poll holds for 10, 20 or 30 ms from 5 ms on. */
 const three = () => {
   const workers = NAMES.map((name, run) => ({
     kind: "workers", run, states: WORKER_STATES, indices: [0], groups: [{ label: "workers", lanes: [[{ name: `${name}/worker-0`, transitions: [{ time: 0, state: 0 }] }]] }],
@@ -51,7 +51,7 @@ test("all long polls are found, with their workers", async () => {
   assert.deepEqual(findIssues(model).polls.map(({ section, held, worker }) => [section, held / MS, worker]), [[5, 30, 0], [4, 20, 0], [3, 10, 0]]);
 });
 
-test("each run has its charts, of which those of one are shown at first; the address says what is otherwise", async () => {
+test("each run has its charts, of which those of one are shown at first; the address contains the differences", async () => {
   const model = await three();
   const keys = chartsOf(model);
   assert.deepEqual(keys, [0, 1, 2].flatMap((run) => ["ready", "occupancy", "longest", "alive"].map((key) => `${key}.${run}`)));

@@ -1,4 +1,5 @@
-// What took too little of a pixel's time to be seen in its blend is seen all the same: in lanes, and in folded groups.
+// Spans with too small a share of a pixel to be visible in its blend are visible nevertheless: in lanes, and in folded
+// groups.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -14,7 +15,7 @@ const HOUR = 3_600_000_000_000;
 const state = (role) => TASK_STATES.findIndex((of) => of.role === role);
 const [SPAWNED, RUNNING, WAITING, COMPLETED] = ["spawned", "running", "waiting", "completed"].map(state);
 const PAPER = { r: 255, g: 255, b: 255, pixel: 0xffffffff };
-/** Colours of which the pixel is the state's number and one. */
+/** Colours whose pixel is the number of the state plus one. */
 const COLOURS = TASK_STATES.map(({ role }, index) => ({
   r: 0, g: 0, b: 0, pixel: index + 1, css: `state-${index}`, ...(role === "completed" ? PAPER : {}),
   blank: role === "completed", thin: role === "waiting", isPoll: role === "running",
@@ -25,7 +26,7 @@ const sectionOf = async (...lanes) => {
   return (await modelOf({ length: HOUR, sections: [{ kind: "tasks", states: TASK_STATES, groups: [{ label: "", lanes: rows }] }] })).sections[0];
 };
 
-/** The pixels of a lane of 18 rows: the columns where a row has this state's colour. */
+/** Returns the pixels of a lane of 18 rows: the columns in which a row has the colour of this state. */
 const drawn = (section, columns, width) => {
   const [top, bottom] = [1, 19];
   const row = new PixelRow(), image = new Uint32Array(width * 20);
@@ -49,13 +50,13 @@ test("a task that runs for 5 microseconds of an hour is a pixel, as high as its 
   }
 });
 
-test("one that only waits for so long is one, too", async () => {
+test("a task that only waits for so long is one, too", async () => {
   const section = await sectionOf([[HOUR / 3, SPAWNED], [HOUR / 3, WAITING], [HOUR / 3 + 5000, COMPLETED]]);
   const { lower } = drawn(section, laneColumns, 500);
   assert.deepEqual(lower.filter((pixel) => pixel !== 0), [WAITING + 1]);
 });
 
-test("many short polls are a line along the lower edge: a lane that is mostly idle isn't painted full", async () => {
+test("many short polls are a line along the lower edge: a mostly idle lane isn't filled", async () => {
   const polls = [[0, SPAWNED]];
   for (let t = 1_000_000_000; t < HOUR; t += 1_000_000_000) polls.push([t, RUNNING], [t + 5000, WAITING]);
   const section = await sectionOf(polls);
@@ -67,13 +68,13 @@ test("many short polls are a line along the lower edge: a lane that is mostly id
   }
 });
 
-test("what is seen in the blend is left as it is", async () => {
+test("a state that is visible in the blend is unchanged", async () => {
   const section = await sectionOf([[0, SPAWNED], [HOUR / 10, RUNNING], [HOUR / 2 + 777, WAITING]]);
   const { lower } = drawn(section, laneColumns, 100);
   assert.ok(lower.filter((pixel) => pixel !== 0).length <= 1, "but for the pixel in which the poll ends");
 });
 
-test("one task of a thousand that runs is a pixel of the folded group, at its foot or in front of the rest", async () => {
+test("one running task of a thousand is a pixel of the folded group, at its foot or in front of the rest", async () => {
   const waits = Array.from({ length: 999 }, () => [[0, WAITING]]);
   const running = await sectionOf([[0, RUNNING]], ...waits);
   const waiting = await sectionOf([[0, WAITING]], ...Array.from({ length: 999 }, () => [[0, RUNNING]]));

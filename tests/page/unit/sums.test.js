@@ -1,4 +1,4 @@
-// What sums say of a time equals a naive look at every ns of it; the first view is what is kept around the worst poll.
+// The sums of a time equal a naive count of every ns; the first view is the detail that is kept around the worst poll.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -10,7 +10,7 @@ import { randomOf } from "./random.js";
 
 const PLACES = ["src/a.rs:1:1", "src/b.rs:2:2"].map((label) => ({ label, tasks: 1, polls: 1, held: 1, longest: 1, p99: 1, ready: null }));
 
-/** A run of up to some hundred ns, of which parts are dropped, and recording was stopped in others. */
+/** Returns a run of up to some hundred ns, of which parts are dropped, and others weren't recorded. */
 function randomModel(seed) {
   const random = randomOf(seed);
   const n = 1 + random.below(12), stretch = 1 + random.below(20), from = random.below(3);
@@ -40,7 +40,7 @@ function randomModel(seed) {
   return { model: { meta, lengthNs, sections: [] }, random };
 }
 
-/** Of each ns: which stretch it is in. */
+/** Returns the stretch of each ns. */
 const stretchOf = ({ meta, lengthNs }, t) => {
   const k = Math.floor((t - meta.sums.from) / meta.sums.stretch);
   return t < meta.sums.from || t >= lengthNs || k >= meta.sums.polls.length ? -1 : k;
@@ -50,7 +50,7 @@ const lengthOf = ({ meta, lengthNs }, k) => Math.min(meta.sums.stretch, lengthNs
 const recordedOf = (model, k) => lengthOf(model, k) - (model.meta.sums.stopped?.[k] ?? 0);
 const near = (a, b) => Math.abs(a - b) < 1e-9;
 
-test("sums within a time are those of its parts that are not kept", () => {
+test("the sums of a time are those of its parts without detail", () => {
   let some = 0;
   for (let seed = 0; seed < 300; seed++) {
     const { model, random } = randomModel(seed);
@@ -81,7 +81,7 @@ test("columns are the stretches in them", () => {
   for (let seed = 0; seed < 200; seed++) {
     const { model, random } = randomModel(seed);
     const of = model.meta.sums;
-    // Whole ns a pixel, so that a naive look can be exact.
+    // Whole ns per pixel make the naive count exact.
     const width = 1 + random.below(30), pixel = 1 + random.below(4), t0 = random.below(model.lengthNs);
     const found = sums.sumColumns(model, t0, t0 + width * pixel, width);
     for (let x = 0; x < width; x++) {
@@ -100,7 +100,7 @@ test("columns are the stretches in them", () => {
   }
 });
 
-test("a stretch is found by its time, and told", () => {
+test("a stretch is found by its time, and described", () => {
   for (let seed = 0; seed < 100; seed++) {
     const { model } = randomModel(seed);
     const of = model.meta.sums;
@@ -117,7 +117,7 @@ test("a stretch is found by its time, and told", () => {
   }
 });
 
-test("the first view is what is kept around the worst poll", () => {
+test("the first view is the detail that is kept around the worst poll", () => {
   for (let seed = 0; seed < 200; seed++) {
     const { model } = randomModel(seed);
     for (const [from, to] of recordedWithin(model.meta.gaps, 0, model.lengthNs)) {

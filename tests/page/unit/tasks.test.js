@@ -1,5 +1,4 @@
-// The table of tasks says what a naive look at every span gives, in any order and filtered; the tree of who spawned whom
-// is that of a naive walk.
+// The table of tasks equals a naive count of all spans, sorted and filtered; the spawn tree equals that of a naive walk.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -34,7 +33,7 @@ async function* cases(n = 12) {
   }
 }
 
-/** How long a task was ready before polls on workers: `readyEnd`, naively. */
+/** Computes the ready time of a task before polls on workers naively. */
 function readyNs(spans) {
   return spans.reduce((sum, span, k) => {
     const next = span.isLast ? undefined : spans[k + 1];
@@ -44,7 +43,7 @@ function readyNs(spans) {
   }, 0);
 }
 
-test("a stable sort, with what isn't known last", () => {
+test("a stable sort, with unknown values last", () => {
   for (let seed = 0; seed < 60; seed++) {
     const random = randomOf(seed);
     const n = [0, 1, 31, 32, 33, 64, 65, 1000, 5000][seed % 9];
@@ -81,7 +80,7 @@ test("the columns", async () => {
       assert.deepEqual(table.place(row), { section, row });
       assert.equal(table.taskOf(1, row), row);
     }
-    // The tables beside each other agree.
+    // The tables agree with each other.
     for (const location of locationTable(model)) {
       const group = section.groups[location.group];
       const sum = (column) => column.subarray(group.firstRow, group.firstRow + group.rows).reduce((a, b) => a + b, 0);
@@ -95,7 +94,7 @@ test("the columns", async () => {
   }
 });
 
-test("states and ages at a moment", async () => {
+test("states and ages at a time", async () => {
   for await (const { picture, table, section, spans, random } of cases()) {
     const rows = grouped(spans, (span) => span.row);
     for (const t of [0, picture.length, random.below(picture.length), random.below(picture.length)]) {
@@ -113,7 +112,7 @@ test("states and ages at a moment", async () => {
 
 const STATE_RANK = ["running", "ready", "spawned", "waiting", "completed"];
 
-test("sorted by any column, both ways", async () => {
+test("sorted by any column, in both directions", async () => {
   for await (const { picture, table, section, random } of cases()) {
     const { columns } = table;
     const at = run(table.countAt(random.below(picture.length + 1)));
@@ -160,7 +159,7 @@ test("filtered by text", async () => {
   assert.ok(some > 20);
 });
 
-test("waiting that is told apart by line meanwhile counts the same", async () => {
+test("waiting split by line counts the same", async () => {
   const picture = pictureOf(2, SIZES[2]);
   const model = await modelOf(picture, 300);
   const [, section] = model.sections;
@@ -174,7 +173,9 @@ test("waiting that is told apart by line meanwhile counts the same", async () =>
   assert.ok(before.some((ns) => ns > 0));
 });
 
-/** The tree, naively: each task's place is the list of the locations above it, each once where one follows itself. */
+/**
+ * Computes the spawn tree naively: the place of each task is the list of the locations above it, with repetitions removed.
+ */
 function naiveTree(picture) {
   const { groups } = picture.sections[1];
   const all = groups.flatMap(({ lanes }, group) => lanes.flat().map((row) => ({ row, group })));
@@ -186,7 +187,7 @@ function naiveTree(picture) {
   });
 }
 
-test("the tree of who spawned whom", async () => {
+test("the spawn tree", async () => {
   let deepest = 0, again = 0;
   for await (const { picture, table, section } of cases(16)) {
     const tree = new SpawnTree(table);
@@ -226,7 +227,7 @@ test("the tree of who spawned whom", async () => {
   assert.ok(deepest > 2 && again > 3, `${deepest} ${again}`);
 });
 
-test("data that says that tasks spawned each other makes a tree, too", async () => {
+test("data with circular parents has a tree, too", async () => {
   const model = await modelOf(pictureOf(0, SIZES[0]), 300);
   const [, section] = model.sections;
   for (let row = 0; row < section.nRows; row++) section.parent[row] = (row + 1) % section.nRows;
@@ -256,7 +257,7 @@ test("a hundred thousand generations are one place of the tree", async () => {
   assert.deepEqual([tree.nodes.length, tree.nodes[0].tasks, tree.nodes[0].again], [1, n, n - 1]);
 });
 
-test("what is left off after states were replaced is counted anew", async () => {
+test("a count that is interrupted by replaced states starts again", async () => {
   const model = await modelOf(pictureOf(2, SIZES[2]), 300);
   const [, section] = model.sections;
   const table = new TaskTable(model);
@@ -265,7 +266,7 @@ test("what is left off after states were replaced is counted anew", async () => 
   const wanted = { moment: model.lengthNs, key: "state", isDescending: false, text: "" };
   run(list.find(wanted));
   const before = [...list.found];
-  // The states in another order, as others than before.
+  // The states are others than before, and in another order.
   section.setStates(section.states.toReversed());
   for (let i = 0; i < section.nTransitions; i++) section.state[i] = section.states.length - 1 - section.state[i];
   list.changeStates();
@@ -273,7 +274,7 @@ test("what is left off after states were replaced is counted anew", async () => 
   run(list.find(wanted));
   assert.deepEqual([...list.at.state], [...run(table.countAt(model.lengthNs)).state]);
   assert.notDeepEqual([...list.at.state].every((state) => state < 0), true);
-  // Replaced while it is counted.
+  // They are replaced during the count.
   const steps = list.find({ ...wanted, moment: model.lengthNs - 1 });
   steps.next();
   list.changeStates();

@@ -1,17 +1,16 @@
-// Why polls took long: found again in the page, grouped by who is to blame, summed to a flame graph.
+// The causes of long polls: found again in the page, grouped by blamed function, summed to a flame graph.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
 import { blamedPolls } from "../../../tokio-statemap/src/render/html/page/model/blamed.js";
 import { lengthsOf } from "../../../tokio-statemap/src/render/html/page/model/lengths.js";
-import { firstNames, firstTarget, issueList } from "../../../tokio-statemap/src/render/html/page/model/told.js";
-import { buildFlame, flameLines, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
+import { firstNames, firstTarget, issueList } from "../../../tokio-statemap/src/render/html/page/model/reported.js";
+import { buildFlame, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
 import { openingOf } from "../../../tokio-statemap/src/render/html/page/model/opening.js";
-import { worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
 import { formatLength } from "../../../tokio-statemap/src/render/html/page/format/numbers.js";
 import { shortName, sourceOf } from "../../../tokio-statemap/src/render/html/page/model/frames.js";
-import { ownNs, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
+import { heldNs, ownNs, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
 import { distributionsOf } from "../../../tokio-statemap/src/render/html/page/model/distributions.js";
 import { locationTable } from "../../../tokio-statemap/src/render/html/page/model/locations.js";
 import { whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
@@ -21,7 +20,10 @@ const MS = 1e6;
 const poll = (start, length) => [{ time: start * MS, state: 1, worker: 0 }, { time: (start + length) * MS, state: 2 }];
 const row = (name, ...polls) => ({ name, transitions: [{ time: 0, state: 0 }, ...polls.flat()] });
 
-/** Three tasks: one sleeps and computes, one is taken off its processor and does something that nobody sees, one is never long. */
+/**
+ * Returns three tasks: one sleeps and computes, one is taken off its processor and isn't sampled otherwise, one is never
+ * long.
+ */
 function picture() {
   const why = {
     names: ["shop::render", "src/shop.rs", "async shop::handle", "std::thread::sleep", "/rustc/x/thread.rs"],
@@ -37,8 +39,8 @@ function picture() {
       [1, 81 * MS, null, null, [], 0],
       [1, 100 * MS, null, null, [], 0],
     ],
-    culprits: [{ act: 0, at: [0, 1], frame: 1, longest: 0, own: 36 * MS, place: "src/a.rs:1:1", polls: 2 }],
-    excused: { at: [2], polls: 1, taken: 4.5 * MS, unseen: 1, unseenAt: [4], unseenTime: 12 * MS },
+    culprits: [{ at: [0, 1], blockingCause: 0, frame: 1, longest: 0, own: 36 * MS, place: "src/a.rs:1:1", polls: 2 }],
+    unattributed: { at: [2], polls: 1, taken: 4.5 * MS, unseen: 1, unseenAt: [4], unseenTime: 12 * MS },
   };
   return {
     length: 200 * MS,
@@ -55,39 +57,43 @@ test("polls are found again by row and start", async () => {
   const [, tasks] = model.sections;
   const known = [...tasks.why.polls.values()].filter(({ transition }) => transition >= 0).map(({ transition }) => [tasks.rowOf(transition), tasks.time[transition] / MS]);
   assert.deepEqual(known, [[0, 10], [0, 50], [1, 80], [1, 100]]);
-  const worst = worstPoll(model);
-  assert.deepEqual([worst.start, worst.held], [10 * MS, 30 * MS]);
+  const worst = tasks.why.culprits[0].longest;
+  assert.deepEqual([tasks.time[worst.transition], heldNs(tasks, worst.transition)], [10 * MS, 30 * MS]);
   const why = whyOf(tasks, worst.transition);
-  assert.deepEqual([why.frame.name, sourceOf(why.frame), why.act, ownNs(tasks, why.transition)], ["shop::render", "src/shop.rs:21", "blocked in std::thread::sleep (clock_nanosleep)", 28 * MS]);
+  assert.deepEqual([why.frame.name, sourceOf(why.frame), why.blockingCause, ownNs(tasks, why.transition)], ["shop::render", "src/shop.rs:21", "blocked in std::thread::sleep (clock_nanosleep)", 28 * MS]);
   assert.equal(whyOf(tasks, worst.transition + 1), null);
 });
 
-test("polls are grouped by who is to blame, at any threshold", async () => {
+test("polls are grouped by blamed function, at any threshold", async () => {
   const model = await modelOf(picture());
   const groups = (ms) => blamedPolls(model, ms * MS).map(({ kind, label, polls, ns, list }) => [kind, label, polls, ns / MS, list.length]);
-  // A poll of the same spawn location in which no function was seen is nobody's, at any threshold.
-  const unseen = ["unknown", "No function was seen", 1, 12, 1];
+  // A poll of the same spawn location without a sampled stack isn't attributed, at any threshold.
+  const unseen = ["unknown", "No stack was sampled", 1, 12, 1];
   assert.deepEqual(groups(1), [["culprit", "render", 2, 36, 2], ["machine", "The machine took the processor", 1, 4.5, 1], unseen]);
-  // What a poll owes to the machine doesn't count against it.
+  // Time that the machine took from a poll doesn't count against it.
   assert.deepEqual(groups(10), [["culprit", "render", 1, 28, 1], ["machine", "The machine took the processor", 1, 12, 1], unseen]);
   assert.deepEqual(groups(29), [["machine", "The machine took the processor", 1, 2, 1]]);
   assert.deepEqual(groups(100), []);
-  // The report didn't look at shorter ones.
+  // Shorter polls aren't in the report.
   assert.deepEqual(groups(0.4), [["culprit", "render", 2, 36, 2], ["place", "src/b.rs:2:2", 1, 0.5, 1], ["machine", "The machine took the processor", 1, 4.5, 1], unseen]);
   const foreign = await modelOf({ ...picture(), sections: [picture().sections[0]] });
   assert.equal(blamedPolls(foreign, MS), null);
 });
+
+/** Returns a flame graph as lines of text, the outermost function first. */
+const flameLines = (node, describe, depth = 0) =>
+  node.calls.flatMap((call) => [describe(call, "  ".repeat(depth)), ...flameLines(call, describe, depth + 1)]);
 
 test("a flame graph sums the time since the sample before, by function", async () => {
   const [, { why }] = (await modelOf(picture())).sections;
   const root = buildFlame([{ why, polls: [...why.polls.values()] }]);
   assert.deepEqual(flameLines(root, ({ name, line, ns, samples }, indent) => `${indent}${name}:${line} ${ns / MS} ${samples}`), [
     "async shop::handle:9 33 4",
-    // At two lines: it was at 21 for longer.
+    // It was at two lines, longer at 21.
     "  shop::render:21 33 4",
     "    std::thread::sleep:300 25 2",
     "      clock_nanosleep:0 25 2",
-    "(what called this isn't known):0 1 1",
+    "(unknown caller):0 1 1",
     "  shop::render:21 1 1",
   ]);
   assert.deepEqual([root.ns, root.samples], [34 * MS, 5]);
@@ -95,7 +101,7 @@ test("a flame graph sums the time since the sample before, by function", async (
   assert.deepEqual(boxes.map(({ node, depth, left, width }) => [node.name, depth, left, width.toFixed(2)]), [
     ["async shop::handle", 0, 0, "0.97"], ["shop::render", 1, 0, "0.97"], ["std::thread::sleep", 2, 0, "0.74"], ["clock_nanosleep", 3, 0, "0.74"],
   ]);
-  // What is shown alone has all of the width; what called it stands above.
+  // The selected function has the full width, and its callers are above it.
   const sleep = boxes[2].node;
   assert.deepEqual(layOutFlame(sleep, 0.1).map(({ node, depth, width }) => [node.name, depth, width]), [
     ["async shop::handle", 0, 1], ["shop::render", 1, 1], ["std::thread::sleep", 2, 1], ["clock_nanosleep", 3, 1],
@@ -103,13 +109,13 @@ test("a flame graph sums the time since the sample before, by function", async (
   assert.equal(buildFlame([]).samples, 0);
 });
 
-test("a short name is the function's own", () => {
+test("a short name is the name of the function itself", () => {
   const cases = { render: "render", "shop::render_invoice": "render_invoice", "async shop::handle": "async handle", "<a::B as c::D>::e": "e",
     "a::b<c::D>": "b<c::D>", "a::{closure#0}": "{closure#0}", "f::g<fn() -> x::Y>": "g<fn() -> x::Y>" };
   for (const [name, short] of Object.entries(cases)) assert.equal(shortName(name), short);
 });
 
-test("how long polls took is told by 1, 2, 5 and so on, as the report does", () => {
+test("the numbers of polls are listed by length in steps of 1, 2, 5 and so on, as in the report", () => {
   assert.equal(lengthsOf([]), null);
   assert.deepEqual(lengthsOf([60_000, 900, 1_000, 1_001, 4_000]), {
     p50: 1_001, p99: 60_000, steps: [[1_000, 2], [2_000, 1], [5_000, 1], [10_000, 0], [20_000, 0], [50_000, 0], [100_000, 1]],
@@ -117,8 +123,8 @@ test("how long polls took is told by 1, 2, 5 and so on, as the report does", () 
   assert.deepEqual(lengthsOf([1, 2]).steps, [[1, 1], [2, 1]]);
 });
 
-/** The issues of `picture()`: stalls, the culprit, and one of which no poll is kept. */
-function told() {
+/** Returns the issues of `picture()`: stalls, a blamed function, and an issue whose polls aren't kept. */
+function withIssues() {
   const issue = (kind, label, number, total, more) => ({
     kind, label, number, total, noun: "poll", text: `${kind} of ${label}.`, meaning: "It means.", advice: "Do this.", source: null, group: null,
     lengths: null, culprit: null, spots: [], ...more,
@@ -132,11 +138,11 @@ function told() {
   return why;
 }
 
-test("the issues are the report's at its threshold, and its long polls are counted again at others", async () => {
-  const model = await modelOf(told());
+test("the issues are the report's at its threshold, and their long polls are counted again at others", async () => {
+  const model = await modelOf(withIssues());
   const groups = (ms) => issueList(model, ms * MS).map(({ kind, name, label, polls, ns, list, spots }) => [name ?? kind, label, polls, ns / MS, list.length, spots?.length]);
   const stall = ["stall", "render", 1, 30, 0, 1], machine = ["machine", "The machine took the processor", 1, 4.5, 1, undefined];
-  const unseen = ["unknown", "No function was seen", 1, 12, 1, undefined];
+  const unseen = ["unknown", "No stack was sampled", 1, 12, 1, undefined];
   const gone = ["long polls", "src/gone.rs:1:1", 7, 9, 0, 0];
   assert.deepEqual(groups(1), [stall, ["long polls", "render", 2, 36, 2, 0], gone, machine, unseen]);
   assert.deepEqual(groups(0.4), [stall, ["long polls", "render", 2, 36, 2, 0], gone, ["place", "src/b.rs:2:2", 1, 0.5, 1, undefined], machine, unseen]);
@@ -146,30 +152,29 @@ test("the issues are the report's at its threshold, and its long polls are count
   const target = firstTarget(model);
   assert.deepEqual([target.kind, model.sections[1].time[target.transition]], ["span", 10 * MS]);
   assert.deepEqual(firstNames(model), ["shop::render at src/shop.rs:21", "shop::render in src/shop.rs:21", "shop::render", "src/a.rs:1:1"]);
-  const healthy = await modelOf({ ...told(), sections: [picture().sections[0], { ...picture().sections[1], issues: [] }] });
+  const healthy = await modelOf({ ...withIssues(), sections: [picture().sections[0], { ...picture().sections[1], issues: [] }] });
   assert.deepEqual([firstTarget(healthy), firstNames(healthy)], [null, []]);
 });
 
-test("the page opens on what the first issue is about, or else on nothing", async () => {
+test("the page opens on the first issue, or on nothing", async () => {
   const opening = async (first) => {
-    const given = told();
+    const given = withIssues();
     if (first !== undefined) Object.assign(given.sections[1].issues[0], { culprit: null, spots: [], group: null }, first);
     const model = await modelOf(given);
     const found = openingOf(model);
     return found && [found.target.kind, found.row, found.start / MS, found.end / MS, found.group];
   };
   assert.deepEqual(await opening(), ["span", 0, 10, 40, 0]);
-  // A stall by another's poll, a wait up to the end, tasks that are known by their group only, and none at all.
+  // A stall by the poll of another, a wait up to the end, tasks known only by their group, and none at all.
   assert.deepEqual(await opening({ spots: [[0, 50 * MS, 20 * MS]] }), ["span", 0, 50, 70, 0]);
   assert.deepEqual(await opening({ kind: "never finished", spots: [[0, 70 * MS, 130 * MS]] }), ["span", 0, 70, 200, 0]);
   assert.deepEqual(await opening({ kind: "blocking pool", group: "src/b.rs:2:2" }), ["group", null, 0, 200, 1]);
   assert.equal(await opening({ kind: "blocking pool" }), null);
-  // Without a report it is the worst poll.
-  assert.equal(openingOf(await modelOf(picture())).start, 10 * MS);
+  assert.equal(openingOf(await modelOf(picture())), null, "no report");
 });
 
-test("own time ranks polls and is what is said of them, and the page opens on the first of the list", async () => {
-  const given = told();
+test("polls are ranked and described by their own time, and the page opens on the first of the list", async () => {
+  const given = withIssues();
   const [{ why }] = given.sections.slice(1);
   // The machine took most of the poll that held its worker longest.
   why.polls[0][2] = [1 * MS, 7 * MS, 22 * MS, 0, 0];
@@ -183,7 +188,6 @@ test("own time ranks polls and is what is said of them, and the page opens on th
   assert.deepEqual(first.list.map(({ start, own, held }) => [start / MS, own / MS, held / MS]), [[50, 15, 20], [10, 8, 30]]);
   const opening = openingOf(model);
   assert.deepEqual([opening.start / MS, opening.target.transition], [50, first.list[0].transition]);
-  assert.equal(worstPoll(model).transition, opening.target.transition);
   const ofRow = pollInfo(section, worstPolls(section, 1, { row: 0 })[0]);
   assert.deepEqual([ofRow.transition, formatLength(ofRow.own, ofRow.held)], [opening.target.transition, "15.0 ms (wall time 20.0 ms)"]);
   assert.equal(formatLength(20 * MS, 20 * MS + 1), "20.0 ms", "no more than rounding");
@@ -192,6 +196,6 @@ test("own time ranks polls and is what is said of them, and the page opens on th
   while (!counted.done) counted = counts.next();
   assert.deepEqual([counted.value.polls.longest, counted.value.polls.p50], [15 * MS, 8 * MS]);
   const location = locationTable(model).find(({ label }) => label === "src/a.rs:1:1");
-  // Of all four polls there: 8, 15, 0.5 and 12 ms.
+  // All four polls of the location: 8, 15, 0.5 and 12 ms.
   assert.deepEqual([location.longestNs, location.p50Ns, location.heldNs], [15 * MS, 8 * MS, 67 * MS]);
 });

@@ -1,24 +1,24 @@
-//! What `tokio-statemap awaits` lists.
+//! Reads the list that `tokio-statemap awaits` prints.
 
 use super::{Kind, Point};
 
-/// An async fn, block or closure.
+/// An async fn, block or closure in the list.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// What it is.
+    /// The kind of item.
     pub kind: Kind,
-    /// Its path.
+    /// The path of the function.
     pub path: String,
-    /// Its file.
+    /// The source file.
     pub file: String,
     /// The line that it begins in.
     pub line: usize,
-    /// Its own suspend points: the place, and what is awaited.
+    /// The suspend points in its own body: the place, and the name of the awaited future.
     pub awaits: Vec<(String, String)>,
 }
 
 impl Listed {
-    /// Its suspend points.
+    /// Returns the suspend points in the form in which the source has them.
     pub fn points(&self) -> Vec<Point> {
         let point = |(place, name): &(String, String)| match place.rsplit_once(':') {
             Some((file, line)) if file == self.file && !is_macro(name) => {
@@ -35,18 +35,18 @@ fn is_macro(name: &str) -> bool {
         && name.split(' ').next().is_some_and(|name| name.trim_end_matches(':').ends_with('!'))
 }
 
-/// All that the text lists.
+/// Parses the output of the command.
 ///
 /// # Panics
 ///
-/// If a line isn't understood.
+/// If a line isn't in the expected form.
 pub fn listed(text: &str) -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     for line in text.lines() {
         let point = line.strip_prefix("├─ ").or_else(|| line.strip_prefix("└─ "));
         if let Some(point) = point {
             let (place, name) = point.split_once("  ").expect("a place");
-            let last = all.last_mut().expect("it is of one");
+            let last = all.last_mut().expect("it follows an async item");
             last.awaits.push((place.to_owned(), name.to_owned()));
         } else if let Some(rest) = line.strip_prefix("async ") {
             let (kind, rest) =

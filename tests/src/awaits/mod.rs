@@ -1,5 +1,6 @@
-//! Holds what `tokio-statemap awaits` says against the source: a walk over the syntax that shares no code
-//! with it.
+//! Compares the output of `tokio-statemap awaits` with the source.
+//!
+//! The source is read by a walk over the syntax that shares no code with the command.
 
 mod listed;
 mod written;
@@ -9,18 +10,18 @@ use std::collections::BTreeMap;
 pub use listed::{Listed, listed};
 pub use written::{Written, written};
 
-/// What an async fn, block or closure is written as.
+/// The kind of an async item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An `async fn`.
     Fn,
-    /// An `async` block, or an `async fn` that an attribute makes one.
+    /// An `async` block, or an `async fn` that an attribute turns into one.
     Block,
     /// An `async` closure.
     Closure,
 }
 
-/// Where one may be suspended.
+/// A suspend point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Point {
     /// An `.await` in this line.
@@ -29,25 +30,25 @@ pub enum Point {
     Macro(String),
 }
 
-/// What came of the comparison.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Compared {
-    /// How many async fns, blocks and closures have exactly the points that are written.
+    /// The number of async items whose listed points are exactly those of the source.
     pub right: usize,
-    /// How many points these have.
+    /// The number of points of these items.
     pub points: usize,
-    /// Those that don't, and those that aren't written, in words.
+    /// Descriptions of items that differ from the source, or aren't in it.
     pub wrong: Vec<String>,
-    /// Those that are written, but not in the program: nothing uses them.
+    /// The places of items that are in the source, but not in the program, as nothing uses them.
     pub left_out: Vec<String>,
-    /// Those of which the walk can't tell: a macro that it doesn't know awaits.
+    /// The number of items that the walk can't judge: a macro that it doesn't know awaits in them.
     pub unclear: usize,
 }
 
-/// Compares what is listed with what is written in `file`.
+/// Compares the listed items of `file` with those of its source.
 pub fn compare(all: &[Listed], file: &str, written: Vec<Written>) -> Compared {
     let mut compared = Compared::default();
-    // Those of one line are in the order of the source in both.
+    // Both have the items of one line in the order of the source.
     let mut by_line: BTreeMap<(usize, Kind), Vec<Written>> = BTreeMap::new();
     for written in written.into_iter().rev() {
         by_line.entry((written.begin, written.kind)).or_default().push(written);

@@ -1,4 +1,4 @@
-//! What a source file has.
+//! Finds the async items of a source file.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -9,24 +9,24 @@ use syn::{Attribute, Expr, Pat, Signature, Token};
 
 use super::{Kind, Point};
 
-/// An async fn, block or closure.
+/// An async fn, block or closure in the source.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What it is to the compiler.
+    /// The kind of item, as the compiler sees it.
     pub kind: Kind,
-    /// The line that the compiler says it begins in.
+    /// The line where it begins, according to the compiler.
     pub begin: usize,
-    /// In the order of evaluation.
+    /// The suspend points, in the order of evaluation.
     pub points: Vec<Point>,
-    /// Whether it calls a macro that isn't known and awaits.
+    /// Whether it calls an unknown macro whose arguments await.
     pub is_unclear: bool,
 }
 
-/// Those of a file, in the order of their beginnings.
+/// Returns the async items of a file, in the order of their beginnings.
 ///
 /// # Errors
 ///
-/// If it can't be parsed.
+/// If the source can't be parsed.
 pub fn written(source: &str) -> syn::Result<Vec<Written>> {
     let mut walk = Walk::default();
     walk.visit_file(&syn::parse_file(source)?);
@@ -36,7 +36,7 @@ pub fn written(source: &str) -> syn::Result<Vec<Written>> {
 #[derive(Default)]
 struct Walk {
     all: Vec<Written>,
-    /// The ones that the walk is in; `None` is what isn't async.
+    /// The items that the walk is in; `None` for one that isn't async.
     open: Vec<Option<usize>>,
 }
 
@@ -59,7 +59,7 @@ impl Walk {
         let runtime = attrs.iter().find(|attribute| {
             let names = attribute.path().segments.iter().map(|segment| segment.ident.to_string());
             let names: Vec<_> = names.collect();
-            matches!(&names[..], [of, .., name] if of.starts_with("tokio") && (name == "main" || name == "test"))
+            matches!(&names[..], [krate, .., name] if krate.starts_with("tokio") && (name == "main" || name == "test"))
         });
         let one = sig.asyncness.is_some().then(|| match runtime {
             Some(attribute) => (Kind::Block, line(attribute.pound_token.span)),
@@ -81,47 +81,47 @@ impl Walk {
 }
 
 impl<'ast> Visit<'ast> for Walk {
-    fn visit_item_fn(&mut self, of: &'ast syn::ItemFn) {
-        self.within_fn(&of.sig, &of.attrs, &of.block);
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.within_fn(&item.sig, &item.attrs, &item.block);
     }
 
-    fn visit_impl_item_fn(&mut self, of: &'ast syn::ImplItemFn) {
-        self.within_fn(&of.sig, &of.attrs, &of.block);
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.within_fn(&item.sig, &item.attrs, &item.block);
     }
 
-    fn visit_trait_item_fn(&mut self, of: &'ast syn::TraitItemFn) {
-        if let Some(block) = &of.default {
-            self.within_fn(&of.sig, &of.attrs, block);
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.within_fn(&item.sig, &item.attrs, block);
         }
     }
 
-    fn visit_expr_async(&mut self, of: &'ast syn::ExprAsync) {
-        let one = (Kind::Block, line(of.async_token.span()));
-        self.within(Some(one), |walk| visit::visit_block(walk, &of.block));
+    fn visit_expr_async(&mut self, expr: &'ast syn::ExprAsync) {
+        let one = (Kind::Block, line(expr.async_token.span()));
+        self.within(Some(one), |walk| visit::visit_block(walk, &expr.block));
     }
 
-    fn visit_expr_closure(&mut self, of: &'ast syn::ExprClosure) {
-        let one = of.asyncness.is_some().then(|| (Kind::Closure, line(of.body.span())));
-        self.within(one, |walk| walk.visit_expr(&of.body));
+    fn visit_expr_closure(&mut self, expr: &'ast syn::ExprClosure) {
+        let one = expr.asyncness.is_some().then(|| (Kind::Closure, line(expr.body.span())));
+        self.within(one, |walk| walk.visit_expr(&expr.body));
     }
 
-    fn visit_expr_await(&mut self, of: &'ast syn::ExprAwait) {
-        self.visit_expr(&of.base);
-        self.add(Point::Line(line(of.await_token.span())));
+    fn visit_expr_await(&mut self, expr: &'ast syn::ExprAwait) {
+        self.visit_expr(&expr.base);
+        self.add(Point::Line(line(expr.await_token.span())));
     }
 
-    fn visit_macro(&mut self, of: &'ast syn::Macro) {
-        let name = of.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let tokens = of.tokens.clone();
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let path = &call.path.segments;
+        let name = path.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let tokens = call.tokens.clone();
         match name.as_str() {
             "join" | "try_join" => {
                 let Ok(all) = arguments.parse2(tokens) else { return };
                 all.iter().for_each(|one| self.visit_expr(one));
-                let of_futures =
-                    of.path.segments.first().is_some_and(|first| first.ident == "futures");
-                // Both of the other crate's are in one file.
+                let is_futures = path.first().is_some_and(|first| first.ident == "futures");
+                // The crate `futures` has both macros in one file.
                 let name =
-                    if of_futures { "futures::join".to_owned() } else { format!("tokio::{name}") };
+                    if is_futures { "futures::join".to_owned() } else { format!("tokio::{name}") };
                 self.add(Point::Macro(name));
             }
             "select" => {

@@ -1,6 +1,7 @@
-//! Has tasks wait in many ways, without any annotation, and prints what each of them awaits as it is found in
-//! its memory; or, if the second argument is `trees`, the trees of all tasks. Built with the feature `dwarf`
-//! and full debug information only.
+//! Runs tasks that wait in many ways, without any annotation, and prints what each awaits according to its memory.
+//!
+//! With the second argument `trees` it prints the trees of all tasks instead. It needs the feature `dwarf` and full debug
+//! information.
 
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -123,7 +124,7 @@ async fn later() {
     sleep(Duration::from_millis(1)).await;
 }
 
-/// Is polled all the time.
+/// Yields until it is told to end.
 async fn busy(is_over: Arc<AtomicBool>) {
     while !is_over.load(Ordering::Relaxed) {
         busy_once().await;
@@ -143,7 +144,7 @@ fn print(node: &AwaitNode, indent: usize) {
     node.children.iter().for_each(|child| print(child, indent + 2));
 }
 
-/// With a task that has a probe, and such that are polled meanwhile.
+/// Prints all trees, with a task that has a probe, after others were polled while trees were built.
 async fn print_trees(collector: &Collector) {
     tokio_statemap::spawn(middle(3)); // with a probe
     let is_over = Arc::new(AtomicBool::new(false));
@@ -151,7 +152,7 @@ async fn print_trees(collector: &Collector) {
     sleep(Duration::from_millis(10)).await;
     for _ in 0..20 {
         let trees = collector.trees();
-        // One that is polled between any two looks is nowhere, or where it is.
+        // A task that is polled all the time is either not found, or where it is.
         for tree in trees.iter().filter(|tree| tree.to_string().contains("busy")) {
             if let TreePlace::Waits(frames) = &tree.place {
                 assert!(frames[0].function.ends_with("::busy"), "{tree}");
@@ -163,7 +164,7 @@ async fn print_trees(collector: &Collector) {
     for task in polled {
         task.await.expect("it doesn't panic");
     }
-    // A task is joined shortly before its end is recorded.
+    // The end of a task is recorded shortly after it is joined.
     sleep(Duration::from_millis(100)).await;
     let trees = collector.trees();
     println!("{}\n", Folded(&trees));
@@ -176,7 +177,7 @@ fn main() {
         _ => tokio::runtime::Builder::new_multi_thread(),
     };
     builder.enable_all();
-    // The polls of busy tasks are many.
+    // Busy tasks have many polls.
     let config = CollectorConfig { max_events: 10_000, ..CollectorConfig::default() };
     let collector = register_hooks(&mut builder, config).expect("it is valid");
     collector.start();
@@ -212,7 +213,7 @@ fn main() {
             print_trees(&collector).await;
             return;
         }
-        // None of them is polled any more.
+        // All tasks wait now.
         let mut found = Vec::new();
         for _ in 0..2 {
             let began = Instant::now();

@@ -1,5 +1,4 @@
-//! Checks statemap data, pages (`.html`) and pictures (`.svg`) as strictly as the tests do:
-//! `check-data FILE…`.
+//! Checks statemap data, pages (`.html`) and pictures (`.svg`) as strictly as the tests: `check-data FILE…`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,9 +17,9 @@ fn main() -> ExitCode {
         let shown = file.display();
         let read = std::fs::read(file).map_err(|error| error.to_string());
         let checked = read.and_then(|bytes| match file.extension().and_then(|e| e.to_str()) {
-            Some("html") => page::check(&bytes).map(|page| described_page(&page)),
+            Some("html") => page::check(&bytes).map(|page| describe_page(&page)),
             Some("svg") => page::check_svg(&bytes).map(|()| format!("{} bytes", bytes.len())),
-            _ => check::check(&bytes).map(|data| described(&data)),
+            _ => check::check(&bytes).map(|data| describe(&data)),
         });
         match checked {
             Ok(described) => println!("ok   {shown}: {described}"),
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
     if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn described_page(page: &Page) -> String {
+fn describe_page(page: &Page) -> String {
     format!(
         "{} workers, {} tasks, {} ms",
         page.rows("workers"),
@@ -42,7 +41,7 @@ fn described_page(page: &Page) -> String {
     )
 }
 
-fn described(data: &Summary) -> String {
+fn describe(data: &Summary) -> String {
     format!(
         "{} entities ({}), {} transitions, {} ms",
         data.entities.len(),

@@ -1,4 +1,4 @@
-//! `main` returns an `ExitCode`, recorded.
+//! A recorded `main` that returns an `ExitCode`.
 
 use tests::programs::{out, run, way};
 

@@ -1,4 +1,4 @@
-//! `main` returns an `ExitCode`, under Tokio's attribute.
+//! A `main` under Tokio's attribute that returns an `ExitCode`.
 
 use tests::programs::{run, way};
 

@@ -1,4 +1,4 @@
-//! A program without any key.
+//! A program whose attribute has no key.
 
 #[tokio_statemap::main]
 async fn main() {

@@ -1,4 +1,4 @@
-//! Programs with more than one `main`: `either observed WAY` and `either plain WAY`.
+//! A program that is recorded or not, as its first argument says: `either observed WAY`, `either plain WAY`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A program in a hostile environment, or with hostile code.
+//! A recorded program that misbehaves, or runs in a hostile environment.
 
 use tests::allocations::Counting;
 use tests::programs::{hostile, way};

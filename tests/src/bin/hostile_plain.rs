@@ -1,4 +1,4 @@
-//! The same program under Tokio's attribute.
+//! The program `hostile` under Tokio's attribute.
 
 use tests::programs::{hostile, way};
 

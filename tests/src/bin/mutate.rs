@@ -1,10 +1,10 @@
-//! Runs mutated statemap data through everything that reads it: `check`, `check_ours`, `read`, the
-//! report, a window, the page and the SVG.
+//! Passes mutated statemap data to everything that reads it: `check`, `check_ours`, `read`, the report, a window, the
+//! page and the SVG.
 //!
 //! `mutate [--from NUMBER] [--count FILES] [--seconds SECONDS] [FILE…]`
 //!
-//! None may panic, or take over 5 s of CPU time or over 1 GB. A file that fails is kept and its
-//! path printed; it can be tried again by path or by number. `--seconds` sets how long to run.
+//! No file may cause a panic, take over 5 s of CPU time, or over 1 GB of memory. A file that fails is kept and its path is
+//! printed; it can be tried again by path or by number. `--seconds` sets how long to run.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ const MAX_MEMORY: usize = 1_000_000_000;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How many files reached each stage.
+/// The number of files that reached each stage.
 #[derive(Debug, Default)]
 struct Counts {
     files: u64,
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// All operations on a file, alone or together with another one.
+/// Applies all operations to a file, alone or together with another one.
 fn put_through(file: &[u8], other: Option<&[u8]>, random: &mut Random, counts: &mut Counts) {
     counts.files += 1;
     counts.checked += u64::from(check(file).is_ok());
@@ -128,7 +128,7 @@ fn draw(files: &[Statemap], random: &mut Random) {
     for file in files {
         let report = file.report();
         let text = report.to_string();
-        // As words of their own: a name may hold anything, say a state `runninf`.
+        // Only whole words count: a name may hold anything, say a state `runninf`.
         let is_number = |word: &str| !["NaN", "inf", "-inf"].contains(&word);
         assert!(text.split_whitespace().all(is_number), "{text}");
     }
@@ -144,11 +144,11 @@ fn draw(files: &[Statemap], random: &mut Random) {
     }
 }
 
-/// Watches the limits of an operation.
+/// Enforces the limits of an operation.
 struct Watched {
-    /// The CPU time at which the operation began, in ns, + 1; 0 if there is none.
+    /// The CPU time at which the operation began, in ns, plus 1; 0 if none runs.
     began_ns: Arc<AtomicU64>,
-    /// Holds the current file, and still does if the process is killed by it.
+    /// The path of the current file, which stays if the file kills the process.
     path: PathBuf,
     longest_ns: AtomicU64,
     largest: AtomicUsize,
@@ -159,7 +159,7 @@ impl Watched {
         let path = std::env::temp_dir().join(format!("mutated-{}.json", std::process::id()));
         let began_ns = Arc::new(AtomicU64::new(0));
         let (began, at) = (Arc::clone(&began_ns), path.clone());
-        // Ends an operation that doesn't end itself.
+        // Ends a process whose operation doesn't end.
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(Duration::from_millis(200));
@@ -209,7 +209,7 @@ impl std::fmt::Display for Watched {
     }
 }
 
-/// The CPU time of this process, in ns, so that other processes don't count.
+/// Returns the CPU time of this process, in ns, so that other processes don't count.
 fn time_ns() -> u64 {
     static STARTED: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let started = STARTED.get_or_init(Instant::now);

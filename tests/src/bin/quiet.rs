@@ -1,4 +1,4 @@
-//! Prints nothing itself; the report goes to stderr.
+//! A program that prints nothing itself; its report goes to stderr.
 
 use tests::programs::{quiet, way};
 

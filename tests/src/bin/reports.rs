@@ -1,4 +1,4 @@
-//! The report goes to stderr.
+//! A program whose report goes to stderr.
 
 use tests::programs::{out, run, way};
 

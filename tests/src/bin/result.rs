@@ -1,4 +1,4 @@
-//! `main` returns a `Result`, recorded.
+//! A recorded `main` that returns a `Result`.
 
 use tests::programs::{out, run, way};
 

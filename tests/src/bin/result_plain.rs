@@ -1,4 +1,4 @@
-//! `main` returns a `Result`, under Tokio's attribute.
+//! A `main` under Tokio's attribute that returns a `Result`.
 
 use tests::programs::{run, way};
 

@@ -2,7 +2,7 @@
 
 #[cfg(all(tokio_unstable, target_os = "linux"))]
 fn main() {
-    use tests::programs::sampled::{filtered, forks, handler, idle, overflow, told, waits};
+    use tests::programs::sampled::{filtered, forks, handler, idle, listener, overflow, waits};
 
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -15,7 +15,7 @@ fn main() {
         ["idle", seconds] => idle::run(seconds.parse().unwrap()),
         ["overflow", "observed"] => overflow::observed(),
         ["overflow", "plain"] => overflow::plain(),
-        ["told"] => told::panics(),
+        ["listener"] => listener::panics(),
         _ => panic!("no such program: {arguments:?}"),
     }
     println!("the last line");

@@ -1,4 +1,4 @@
-//! `main` returns nothing, one thread, recorded.
+//! A recorded `main` on one thread that returns nothing.
 
 use tests::programs::{out, run, way};
 

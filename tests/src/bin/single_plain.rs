@@ -1,4 +1,4 @@
-//! `main` returns nothing, one thread, under Tokio's attribute.
+//! A `main` under Tokio's attribute on one thread that returns nothing.
 
 use tests::programs::{run, way};
 

@@ -1,4 +1,4 @@
-//! A runtime whose threads have little stack: `small_stack observed|plain BYTES`.
+//! A program whose threads have little stack: `small_stack observed|plain BYTES`.
 
 use tests::programs::{small_stack, way};
 

@@ -1,4 +1,4 @@
-//! Prints where its tasks wait when SIGUSR1 comes.
+//! A program that prints on SIGUSR1 where its tasks wait.
 
 #[cfg(unix)]
 #[tokio_statemap::main(

@@ -1,4 +1,4 @@
-//! Functions under the attribute that are called more than once.
+//! Functions under the attribute that run more than once.
 
 use std::thread;
 

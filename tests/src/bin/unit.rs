@@ -1,4 +1,4 @@
-//! `main` returns nothing, two workers, recorded.
+//! A recorded `main` with two workers that returns nothing.
 
 use tests::programs::{out, run, way};
 

@@ -1,4 +1,4 @@
-//! `main` returns nothing, two workers, under Tokio's attribute.
+//! A `main` under Tokio's attribute with two workers that returns nothing.
 
 use tests::programs::{run, way};
 

@@ -1,4 +1,4 @@
-//! Prints long polls while they go on.
+//! A program that prints long polls while they last.
 
 #[cfg(target_os = "linux")]
 #[tokio_statemap::main(

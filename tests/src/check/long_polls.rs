@@ -1,23 +1,24 @@
-//! Why polls took long: each cause is of a whole poll, and explains all of it; each sample has functions
-//! that are there.
+//! Checks the causes and stack samples of long polls.
+//!
+//! Each cause must belong to a whole poll and add up to its length; each sample must name functions of the file.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What was read so far.
+/// The state of the check.
 #[derive(Debug, Default)]
 pub(super) struct LongPolls {
     begin_ns: u64,
-    /// The data that no part has told of yet.
+    /// The data that no part has described yet.
     data: Vec<Datum>,
-    /// The last datum: the entity, when it was written to be, and when it really was.
+    /// The entity of the last datum, its time in the file, and its real time.
     last: Option<(String, u64, u64)>,
-    /// The threads that polls ran on.
+    /// The threads on which polls ran.
     threads: Vec<u64>,
-    /// The poll that goes on: its thread, its start, and whether a window cut it.
+    /// The current poll: its thread, its start, and whether a window cut it.
     open: Option<(u64, u64, bool)>,
-    /// Thread, start and length of the whole polls.
+    /// The thread, start and length of each whole poll.
     polls: BTreeSet<(u64, u64, u64)>,
     causes: Vec<[u64; 8]>,
     functions: usize,
@@ -31,7 +32,7 @@ struct Datum {
     is_running: bool,
 }
 
-/// A number, over 2^53 as a string.
+/// Reads a number, which is a string above 2^53.
 pub(super) fn number(value: &Value) -> Result<u64, String> {
     let number = match value.as_str() {
         Some(digits) => digits.parse().ok().filter(|&number: &u64| number > 1 << 53),
@@ -40,7 +41,7 @@ pub(super) fn number(value: &Value) -> Result<u64, String> {
     number.ok_or_else(|| format!("{value} is no number"))
 }
 
-/// The entries of a list that may not be there.
+/// Returns the entries of a list, or none if the list is missing.
 pub(super) fn list<'a>(record: &'a Value, name: &str) -> &'a [Value] {
     record[name].as_array().map_or(&[], Vec::as_slice)
 }
@@ -52,7 +53,7 @@ fn numbers<const N: usize>(value: &Value) -> Result<[u64; N], String> {
 }
 
 impl LongPolls {
-    /// What is said of the run.
+    /// Checks the facts of the run.
     pub(super) fn run(&mut self, record: &Value) -> Result<(), String> {
         self.begin_ns = number(&record["beginNs"])?;
         for name in ["runDelayNs", "stolenNs", "droppedSamples"] {
@@ -124,7 +125,7 @@ impl LongPolls {
         self.data.push(Datum { entity, time_ns, is_running });
     }
 
-    /// What is said of the data so far.
+    /// Checks a part, which describes the data since the part before.
     pub(super) fn part(&mut self, record: &Value) -> Result<(), String> {
         for pair in list(record, "ranOn") {
             self.threads.push(number(&pair[0])?);
@@ -199,7 +200,7 @@ impl LongPolls {
         Ok(())
     }
 
-    /// How many causes and samples there are.
+    /// Checks what depends on the whole file, and returns the numbers of causes and samples.
     pub(super) fn finish(self) -> Result<(usize, usize), String> {
         if !self.samples.is_sorted() || !self.causes.is_sorted_by_key(|cause| &cause[..2]) {
             return Err("causes and samples must be by thread and time".to_owned());

@@ -1,5 +1,7 @@
-//! Where tasks wait: each place has functions that are there, tags say what the places say, and what is said of
-//! single tasks is of tasks that there may be.
+//! Checks where tasks wait.
+//!
+//! Each place must have functions of the file, tags must agree with their places, and entries about single tasks
+//! must name tasks that the file may have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,36 +9,36 @@ use serde_json::Value;
 
 use super::long_polls::{list, number};
 
-/// The number of a task that nothing will wake; those of places are below it.
+/// The place of a task that nothing will wake. The numbers of other places are smaller.
 pub const NOTHING: u16 = 16_383;
 
-/// A function, as the list of them has it.
+/// An entry of the list of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its source file.
+    /// The source file.
     pub file: Option<String>,
     /// The line.
     pub line: Option<u64>,
-    /// Whose it is: `program`, `dependency`, `std`, `runtime` or `system`.
+    /// The origin: `program`, `dependency`, `std`, `runtime` or `system`.
     pub origin: String,
 }
 
-/// A function that a task waits in.
+/// A node in the tree of functions in which a task waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The function, as an index.
+    /// The index of the function in the list.
     pub function: usize,
-    /// What awaits it, as an index into the nodes of the place; `None` of an outermost one.
+    /// The index of the node that awaits it, or `None` for an outermost one.
     pub parent: Option<usize>,
-    /// The name that the call was given.
+    /// The name that the program gave to the call.
     pub name: Option<String>,
-    /// Its index among the instrumented calls.
+    /// The index among the instrumented calls.
     pub call: Option<u16>,
 }
 
-/// What a place says in a tag: of each function that awaits nothing, where it is awaited.
+/// Returns the texts by which a tag describes a place: where each innermost function is awaited.
 pub fn lines(nodes: &[Node], functions: &[Function]) -> Vec<String> {
     let is_leaf = |at: &usize| nodes.iter().all(|node| node.parent != Some(*at));
     let line = |leaf| {
@@ -60,7 +62,7 @@ pub fn lines(nodes: &[Node], functions: &[Function]) -> Vec<String> {
     (0..nodes.len()).filter(is_leaf).map(line).collect()
 }
 
-/// The end of the tag of a place with these lines.
+/// Returns the end of the tag of a place with these texts.
 pub fn tag_end(place: u16, lines: &[String]) -> String {
     let text = match lines {
         [] if place == NOTHING => "nothing took its waker".to_owned(),
@@ -71,19 +73,19 @@ pub fn tag_end(place: u16, lines: &[String]) -> String {
     format!("waits ({place}): {text}")
 }
 
-/// What was read so far.
+/// The state of the check.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     end_ns: u64,
     functions: Vec<Function>,
     places: BTreeMap<u16, Vec<Node>>,
-    /// How many chains there are of functions that are addresses, and the last wait that has some.
+    /// The number of chains of functions whose names aren't known yet, and the last wait that has some.
     chains: usize,
     last_unnamed: u16,
     tags: Vec<Tag>,
-    /// By name: the states that the task was in.
+    /// The states of each task, by its name.
     tasks: BTreeMap<String, Vec<String>>,
-    /// The tasks that parts name, by what is said of them.
+    /// The list and the name of each task that a part mentions.
     named: Vec<(&'static str, String)>,
     names: BTreeSet<String>,
     carried: BTreeSet<String>,
@@ -94,60 +96,60 @@ pub(super) struct Waits {
 #[derive(Debug)]
 struct Tag {
     text: String,
-    /// The spawn location, with a space behind it.
+    /// The spawn location, with a space after it.
     before: String,
     place: u16,
     at: String,
 }
 
-/// How many tasks and places there are of each kind.
+/// The numbers of entries of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitCounts {
-    /// Places of which the functions are known.
+    /// The number of places whose functions are known.
     pub places: usize,
-    /// Tags that say where a task waits.
+    /// The number of tags that say where a task waits.
     pub tags: usize,
-    /// Tasks with names.
+    /// The number of tasks with names.
     pub names: usize,
-    /// Tasks that have waited since before the first data.
+    /// The number of tasks that have waited since before the first data.
     pub carried: usize,
-    /// Tasks of `LocalSet`s.
+    /// The number of tasks of `LocalSet`s.
     pub local_tasks: usize,
-    /// Tasks that wait in instrumented calls.
+    /// The number of tasks that wait in instrumented calls.
     pub calls: usize,
 }
 
-fn text(value: &Value, of: &str) -> Result<String, String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| format!("{value} is no text, in `{of}`"))
+fn text(value: &Value, list: &str) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("{value} is no text, in `{list}`"))
 }
 
-fn text_or_null(value: &Value, of: &str) -> Result<Option<String>, String> {
-    if value.is_null() { Ok(None) } else { text(value, of).map(Some) }
+fn text_or_null(value: &Value, list: &str) -> Result<Option<String>, String> {
+    if value.is_null() { Ok(None) } else { text(value, list).map(Some) }
 }
 
-/// An entry of this many values.
-fn entry<'a, const N: usize>(value: &'a Value, of: &str) -> Result<&'a [Value; N], String> {
+/// Reads an entry of `N` values.
+fn entry<'a, const N: usize>(value: &'a Value, list: &str) -> Result<&'a [Value; N], String> {
     let values = value.as_array().and_then(|values| values.as_slice().try_into().ok());
-    values.ok_or_else(|| format!("{value} must have {N} values, in `{of}`"))
+    values.ok_or_else(|| format!("{value} must have {N} values, in `{list}`"))
 }
 
-/// A task: its name in the rows, without the runtime's.
-fn task(value: &Value, of: &str) -> Result<String, String> {
+/// Reads a task and returns its name in the rows, without the name of the runtime.
+fn task(value: &Value, list: &str) -> Result<String, String> {
     match value.as_str() {
         Some(name) if name == "main" || name.starts_with("main-") => Ok(name.to_owned()),
-        _ => number(value).map(|id| format!("task-{id}")).map_err(|e| format!("{e}, in `{of}`")),
+        _ => number(value).map(|id| format!("task-{id}")).map_err(|e| format!("{e}, in `{list}`")),
     }
 }
 
-fn place(value: &Value, of: &str) -> Result<u16, String> {
+fn place(value: &Value, list: &str) -> Result<u16, String> {
     let number = value.as_u64().and_then(|number| u16::try_from(number).ok());
     number
         .filter(|number| (1..=NOTHING).contains(number))
-        .ok_or(format!("{value} is no place, in `{of}`"))
+        .ok_or(format!("{value} is no place, in `{list}`"))
 }
 
 impl Waits {
-    /// What is said of the run.
+    /// Checks the facts of the run.
     pub(super) fn run(&mut self, record: &Value) -> Result<(), String> {
         self.end_ns = number(&record["endNs"])?;
         match record.get("waitsNotKept").map(number) {
@@ -156,7 +158,7 @@ impl Waits {
         }
     }
 
-    /// The definition of a tag of this state.
+    /// Checks the definition of a tag of `state`.
     pub(super) fn tag(&mut self, state: &str, record: &Value) -> Result<(), String> {
         let (Some(wait), at) = (record.get("wait"), record.get("waitsAt")) else {
             return match record.get("waitsAt") {
@@ -186,7 +188,7 @@ impl Waits {
         self.tasks.entry(name.to_owned()).or_default().push(state.to_owned());
     }
 
-    /// What is said of the data so far.
+    /// Checks a part, which describes the data since the part before.
     pub(super) fn part(&mut self, record: &Value) -> Result<(), String> {
         for function in list(record, "functions") {
             let [name, file, line, origin] = entry(function, "functions")?;
@@ -201,36 +203,37 @@ impl Waits {
         list(record, "chains").iter().try_for_each(|chain| self.chain(chain))?;
         list(record, "unnamed").iter().try_for_each(|wait| self.unnamed(wait))?;
         for name in list(record, "names") {
-            let [of, name] = entry(name, "names")?;
+            let [key, name] = entry(name, "names")?;
             text(name, "names")?;
-            self.of_task("names", task(of, "names")?, |waits| &mut waits.names)?;
+            self.mention("names", task(key, "names")?, |waits| &mut waits.names)?;
         }
         for carried in list(record, "carried") {
-            let [of, since] = entry(carried, "carried")?;
+            let [key, since] = entry(carried, "carried")?;
             self.time(since, "carried")?;
-            self.of_task("carried", task(of, "carried")?, |waits| &mut waits.carried)?;
+            self.mention("carried", task(key, "carried")?, |waits| &mut waits.carried)?;
         }
         list(record, "localTasks").iter().try_for_each(|local| self.local_task(local))?;
         list(record, "calls").iter().try_for_each(|calls| self.calls(calls))
     }
 
-    fn of_task(
+    /// Notes a task of `list`, which must not have it twice.
+    fn mention(
         &mut self,
-        of: &'static str,
+        list: &'static str,
         name: String,
         all: impl Fn(&mut Self) -> &mut BTreeSet<String>,
     ) -> Result<(), String> {
-        self.named.push((of, name.clone()));
+        self.named.push((list, name.clone()));
         match all(self).insert(name.clone()) {
             true => Ok(()),
-            false => Err(format!("`{of}` has {name} twice")),
+            false => Err(format!("`{list}` has {name} twice")),
         }
     }
 
-    fn time(&self, value: &Value, of: &str) -> Result<(), String> {
+    fn time(&self, value: &Value, list: &str) -> Result<(), String> {
         match number(value)? {
             at if at <= self.end_ns => Ok(()),
-            at => Err(format!("`{of}` has a time of {at}, after the end")),
+            at => Err(format!("`{list}` has a time of {at}, after the end")),
         }
     }
 
@@ -241,7 +244,7 @@ impl Waits {
             return Err(format!("`waits` has the number {id}, which isn't the next of a place"));
         }
         let mut all: Vec<Node> = Vec::new();
-        // The functions from an outermost one down to the last one.
+        // The nodes from an outermost one down to the last one.
         let mut path: Vec<usize> = Vec::new();
         for node in
             nodes.as_array().filter(|nodes| !nodes.is_empty()).ok_or("a wait without functions")?
@@ -251,7 +254,7 @@ impl Waits {
             let function = index(function).filter(|&index| index < self.functions.len());
             let parent =
                 if parent.is_null() { None } else { Some(index(parent).ok_or("no parent")?) };
-            // Each is right behind what awaits it, or behind what that awaits besides.
+            // Each node directly follows the one that awaits it, or others that the same one awaits.
             match parent {
                 None => path.clear(),
                 Some(parent) => {
@@ -311,17 +314,17 @@ impl Waits {
     }
 
     fn local_task(&mut self, local: &Value) -> Result<(), String> {
-        const OF: &str = "localTasks";
-        let [id, polled_in, location, name, since, wait] = entry(local, OF)?;
-        task(polled_in, OF)?;
-        let [file, line, column] = entry(location, OF)?;
-        text(file, OF)?;
+        const LIST: &str = "localTasks";
+        let [id, polled_in, location, name, since, wait] = entry(local, LIST)?;
+        task(polled_in, LIST)?;
+        let [file, line, column] = entry(location, LIST)?;
+        text(file, LIST)?;
         number(line)?;
         number(column)?;
-        text_or_null(name, OF)?;
-        self.time(since, OF)?;
+        text_or_null(name, LIST)?;
+        self.time(since, LIST)?;
         if !wait.is_null() {
-            place(wait, OF)?;
+            place(wait, LIST)?;
         }
         match self.local.insert(number(id)?) {
             true => Ok(()),
@@ -330,10 +333,10 @@ impl Waits {
     }
 
     fn calls(&mut self, calls: &Value) -> Result<(), String> {
-        let [of, calls] = entry(calls, "calls")?;
-        let name = task(of, "calls")?;
+        let [key, calls] = entry(calls, "calls")?;
+        let name = task(key, "calls")?;
         let number_of = |name: &str, prefix| name.strip_prefix(prefix)?.parse().ok();
-        // Root futures are first.
+        // Root futures come first.
         let key = match number_of(&name, "task-") {
             Some(id) => (true, id),
             None => (false, number_of(&name, "main-").unwrap_or(1)),
@@ -350,7 +353,7 @@ impl Waits {
         Ok(())
     }
 
-    /// How many there are of each.
+    /// Checks what depends on the whole file, and returns the numbers of entries.
     pub(super) fn finish(self) -> Result<WaitCounts, String> {
         for Tag { text, before, place, at } in &self.tags {
             let lines = self.places.get(place).map(|nodes| lines(nodes, &self.functions));
@@ -359,11 +362,11 @@ impl Waits {
                 return Err(format!("tag {text:?} at {at:?} doesn't say what place {place} says"));
             }
         }
-        for (of, name) in &self.named {
+        for (list, name) in &self.named {
             let states =
-                self.tasks.get(name).ok_or(format!("`{of}` has {name}, which isn't there"))?;
+                self.tasks.get(name).ok_or(format!("`{list}` has {name}, which isn't there"))?;
             let waits = states.iter().all(|state| state != "running") && states[0] == "waiting";
-            if *of == "carried" && !waits {
+            if *list == "carried" && !waits {
                 return Err(format!("`carried` has {name}, which didn't wait all the time"));
             }
         }
@@ -385,9 +388,9 @@ mod tests {
     use crate::planted;
     use crate::planted::waits::plant;
 
-    /// The library takes what these say; that it isn't what the rest of the file says, only this finds.
+    /// The library accepts these entries; only this check finds that they contradict the rest of the file.
     #[test]
-    fn what_contradicts_itself_is_found() {
+    fn contradictions_within_a_file_are_found() {
         let data = planted::random(12, 3).to_data().tasks_to_bytes().unwrap();
         let planted = (0..1_000)
             .map(|seed| plant(std::str::from_utf8(&data).unwrap(), &mut Random::new(seed)));
@@ -400,7 +403,7 @@ mod tests {
                 .any(|id| planted.places.contains_key(id));
             is_named && !planted.carried.is_empty() && planted.local_tasks.len() > 1
         };
-        let text = planted.into_iter().find(is_full).expect("some have all there is").data;
+        let text = planted.into_iter().find(is_full).expect("some have all kinds of entries").data;
         check(text.as_bytes()).unwrap();
         let part = text.lines().find(|line| line.contains("\"waits\":[")).unwrap();
         let first = |name: &str| {

@@ -50,7 +50,7 @@ const TEXTS: [&str; 18] = [
     "main",
 ];
 
-/// Keys and names of the format.
+/// Keys and values of the format.
 const NAMES: [&str; 36] = [
     "time",
     "entity",
@@ -113,7 +113,7 @@ pub(super) fn edit(random: &mut Random, file: &mut Vec<u8>, seeds: &Seeds) {
         9 => lines(random, file),
         10 => nest(random, file),
         11 | 15 => many(random, file),
-        // The rest of the file is then still read to its end.
+        // These leave a file that is still read to its end, so they are frequent.
         12 | 16..=19 => far(random, file),
         13 => file.extend(seeds.any(random)),
         _ => record(random, file),
@@ -137,7 +137,7 @@ fn splice(random: &mut Random, file: &mut Vec<u8>, with: &[u8]) {
     file.splice(from..to, with.iter().copied());
 }
 
-/// The ranges of digits.
+/// Returns the ranges of digits.
 fn numbers(file: &[u8]) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (at, _) in file.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
@@ -154,13 +154,13 @@ fn number(random: &mut Random, file: &mut Vec<u8>) {
     if found.is_empty() {
         return;
     }
-    // Those of the metadata are few, but matter most.
+    // The numbers of the metadata are few, but matter most.
     let among = if random.is(3) { found.len().min(12) } else { found.len() };
     let (from, to) = found[random.below(among)];
     file.splice(from..to, random.pick(&NUMBERS).bytes());
 }
 
-/// Replaces all occurrences of a number: a state, a time, a task.
+/// Replaces all occurrences of a number, which may be a state, a time or a task.
 fn all_numbers(random: &mut Random, file: &mut Vec<u8>) {
     let found = numbers(file);
     if found.is_empty() {
@@ -172,12 +172,12 @@ fn all_numbers(random: &mut Random, file: &mut Vec<u8>) {
     *file = replaced(file, &same.collect::<Vec<_>>(), new);
 }
 
-/// The file with the ranges replaced by `with`.
+/// Returns the file with the ranges replaced by `with`.
 fn replaced(file: &[u8], stretches: &[(usize, usize)], with: &str) -> Vec<u8> {
     let mut replaced = Vec::with_capacity(file.len() + stretches.len() * with.len());
     let mut behind = 0;
     for &(from, to) in stretches {
-        // Overlaps the one before.
+        // A range that overlaps the one before is left out.
         if from >= behind {
             replaced.extend(&file[behind..from]);
             replaced.extend(with.bytes());
@@ -288,7 +288,6 @@ fn far(random: &mut Random, file: &mut Vec<u8>) {
         let text = String::from_utf8_lossy(&rest[at..at + digits]).into_owned();
         let time = text.parse::<u64>().ok().filter(|_| file.len() - rest.len() >= from);
         let later = time.and_then(|time| time.checked_mul(factor)?.checked_add(offset));
-        // At the very end, with some room for the next.
         let later = later.map_or(text, |later| later.to_string());
         out.extend(later.into_bytes());
         rest = &rest[at + digits..];
@@ -297,7 +296,7 @@ fn far(random: &mut Random, file: &mut Vec<u8>) {
     *file = out;
 }
 
-/// Inserts a record of another file.
+/// Inserts a record of random members.
 fn record(random: &mut Random, file: &mut Vec<u8>) {
     let mut fields = Vec::new();
     for _ in 0..=random.below(5) {

@@ -1,4 +1,4 @@
-//! Files that are valid, or nearly so.
+//! The files to mutate, which are valid or nearly so.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use tokio_statemap::statemap::{Labels, write_tasks, write_workers};
 use super::Random;
 use crate::planted::{self, waits};
 
-/// As in the format's description: metadata over many lines, white space, tags that are defined
-/// before and after their use, twice, with further members, or not at all.
+/// Data of another program, as the format's description allows it: metadata over many lines, white space, and tags that are
+/// defined before or after their use, twice, with further members, or not at all.
 const CPUS: &str = r##"{
     "start": [ 1544138397, 322335842 ], "title": "CPU activity", "host": "db-1", "entityKind": "CPU",
     "states": {
@@ -31,7 +31,7 @@ const CPUS: &str = r##"{
 { "time": "173279", "entity": "2", "state": 2 }
 "##;
 
-/// As a program with the feature `stacks` writes it: why a poll took long, and what its thread did.
+/// The file of a program with the feature `stacks`: causes of long polls, and stack samples.
 const LONG_POLLS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
 {"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":0,"endNs":90000000,"longPollNs":1000000,"events":9,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true,"cpuLimit":[1500,2,7000000],"clock":[1,50000000000,false,true],"stacks":"on","runDelayNs":4000000,"stolenNs":1,"droppedSamples":3,"noStacks":{"noProc":2,"signalTaken":1},"exhaustedPool":[2,9,90,40,5,70,1,["src/main.rs",7,5]],"poolQueue":[[1000000,9],[40000000,0]]}
 {"tag":"tokio-statemap 1","state":3,"causes":[[0,1000000,2000000,46000000,1000000,0,7,1000000]],"functions":[["nanosleep",null,null,"system"],["std::thread::sleep","/rustc/59807616e1fa/library/std/src/thread/mod.rs",21,"std"],["api::render","src/api.rs",88,"program"]],"samples":[[0,1000000,11000000,"clock_nanosleep",true,[0,1,2]],[0,1000000,21000000,null,false,[2]]]}
@@ -45,7 +45,7 @@ const LONG_POLLS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio
 {"time":"90000000","entity":"task-1","state":1}
 "##;
 
-/// As a run writes it of which only a part is kept: the sums of all of it.
+/// The file of a run of which only a part is kept in detail, with the sums of the whole run.
 const WHOLE_RUN: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"}},"host":"box","entityKind":"Task"}
 {"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":50000000,"endNs":90000000,"longPollNs":1000000,"events":3,"refusedEvents":0,"droppedEvents":70000,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":false,"stacks":"off","recentNs":60000000,"wholeRun":[0,90000000,90000000,41,30020,2,1,0,1048576]}
 {"tag":"tokio-statemap 1","state":3,"gaps":[[55000000,60000000]],"runLocations":[[["src/api.rs",88,5],false,40,30000,60000000,0,12,24000000,0,[1200,20000,700,9988,1998100,12],[900,3]],[null,true,1,0,0,85000000,0,0,0,[85000000,20],[]]],"runLongest":[["main",1,2000000,85000000,null,1],[7,0,3000000,2000000,1,0],[1,0,70000000,1900000,0,0]],"runStretches":[[500000,90,85000000,1,40,2],[0,0,0,null,0,0],[2000000,1,2000000,0,0,39]],"runStopped":[[55000000,60000000]]}
@@ -66,7 +66,7 @@ impl Default for Seeds {
 }
 
 impl Seeds {
-    /// This crate's own data of small runs, and data of other programs.
+    /// Generates this crate's own data of small runs, and data of other programs.
     pub fn new() -> Self {
         let mut seeds = vec![
             CPUS.into(),
@@ -94,7 +94,7 @@ impl Seeds {
         Self(seeds)
     }
 
-    /// One of them, or a generated one.
+    /// Returns one of the seeds, or a made-up file.
     pub(super) fn any(&self, random: &mut Random) -> Vec<u8> {
         match random.is(4) {
             true => made_up(random).into_bytes(),
@@ -103,14 +103,14 @@ impl Seeds {
     }
 }
 
-/// Sets a fixed start time, so that the data of each run is the same.
+/// Sets a fixed start time, so that the data is the same each time.
 fn begin_at_a_known_time(data: Vec<u8>) -> Vec<u8> {
     let text = String::from_utf8(data).expect("what is written is UTF-8");
     let (_, rest) = text.split_once(']').expect("the start is a list");
     format!("{{\"start\":[1544138397,322335842]{rest}").into_bytes()
 }
 
-/// A valid file with a random number of states, tags and entities, and times of any size.
+/// Returns a valid file with a random number of states, tags and entities, and times of any size.
 fn made_up(random: &mut Random) -> String {
     let states = [1, 2, 5, 300][random.below(4)];
     let names: Vec<_> =
@@ -125,7 +125,7 @@ fn made_up(random: &mut Random) -> String {
     );
     let entities = [1, 4, 60][random.below(3)];
     let mut times = vec![None::<u64>; entities];
-    // From a few ns to half of the range.
+    // Pauses range from a few ns to half of the range of times.
     let pause = random.below(63);
     for _ in 0..random.below(300) {
         let entity = random.below(entities);
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     #[cfg(tokio_unstable)]
-    fn some_files_have_all_there_is_of_waits() {
+    fn some_files_have_all_kinds_of_entries_about_waits() {
         let seeds = Seeds::new();
         let counts: Vec<_> =
             seeds.0.iter().filter_map(|seed| Some(check(seed).ok()?.waits)).collect();
-        let has = |of: fn(&WaitCounts) -> usize| counts.iter().any(|counts| of(counts) > 0);
+        let has = |count: fn(&WaitCounts) -> usize| counts.iter().any(|counts| count(counts) > 0);
         assert!(has(|c| c.places) && has(|c| c.tags) && has(|c| c.names), "{counts:?}");
         assert!(has(|c| c.carried) && has(|c| c.local_tasks) && has(|c| c.calls), "{counts:?}");
     }

@@ -1,4 +1,4 @@
-//! Protobuf's wire format.
+//! The wire format of Protocol Buffers.
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message, with their numbers.
+/// Returns the fields of a message, with their numbers.
 pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, Value<'_>)> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
@@ -62,13 +62,13 @@ fn take<'a>(bytes: &mut &'a [u8], length: usize) -> &'a [u8] {
     taken
 }
 
-/// A message whose fields are known.
+/// A message all of whose fields are known.
 #[derive(Debug)]
 pub(super) struct Fields<'a>(Vec<(u32, Value<'a>)>);
 
 impl<'a> Fields<'a> {
-    /// Reads a message that has none but these fields.
-    pub(super) fn of(bytes: &'a [u8], known: &[u32]) -> Self {
+    /// Reads a message, which must not have fields other than `known`.
+    pub(super) fn read(bytes: &'a [u8], known: &[u32]) -> Self {
         let fields: Vec<_> = fields(bytes).collect();
         let unknown = fields.iter().find(|(number, _)| !known.contains(number));
         assert!(unknown.is_none(), "{unknown:?} isn't one of {known:?}");

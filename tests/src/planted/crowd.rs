@@ -1,4 +1,4 @@
-//! More tasks at once than there is room for.
+//! More tasks than a picture has room for.
 
 use tokio_statemap::{SpawnLocation, Timeline};
 
@@ -6,11 +6,11 @@ use super::{ANSWERS, BLOCKS, BLOCKS_NS, MS, Script, US, timeline};
 
 /// The location of the tasks that only wait.
 pub const IDLES: SpawnLocation = SpawnLocation { file: "src/idle.rs", line: 7, column: 5 };
-/// When the long poll begins.
+/// The start of the long poll, in ns.
 pub const BLOCKS_AT_NS: u64 = 40 * MS;
 
-/// `tasks` tasks of [`ANSWERS`], as many of [`IDLES`], and as many of [`BLOCKS`], all of them alive to the end, on two
-/// workers. The task in the middle of the last blocks its worker for [`BLOCKS_NS`].
+/// Returns a program with `tasks` tasks each of [`ANSWERS`], [`IDLES`] and [`BLOCKS`] on two workers. All are alive at the
+/// end. The task in the middle of [`BLOCKS`] blocks its worker for [`BLOCKS_NS`].
 pub fn crowd(tasks: u64) -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -22,7 +22,7 @@ pub fn crowd(tasks: u64) -> Timeline {
     }
     let blocks = 1 + 2 * tasks + tasks / 2;
     script.poll(blocks, 1, BLOCKS_AT_NS, BLOCKS_AT_NS + BLOCKS_NS, Some(BLOCKS_AT_NS - US));
-    // Each of the others is ready for a while, and polled once by the worker that is free.
+    // Each of the others is ready for a while, and then polled once by the free worker.
     let each = 50 * MS / (3 * tasks);
     for task in (1..=3 * tasks).filter(|&task| task != blocks) {
         let at = BLOCKS_AT_NS + task * each;
@@ -32,7 +32,7 @@ pub fn crowd(tasks: u64) -> Timeline {
     timeline(&script.events)
 }
 
-/// Four tasks with hundreds of polls each on two workers that park in between.
+/// Returns a program with four tasks of hundreds of polls each, on two workers that park in between.
 pub fn busy() -> Timeline {
     let mut script = Script::default();
     script.workers(0);

@@ -1,10 +1,8 @@
-//! Random programs in which one thing is wrong, or nothing: deadlocks, stalls, blocks, bursts and leaks among tasks that
-//! are as they should be. What is wrong, and where, is known as it was planted.
+//! Random programs with one known problem, or none: a deadlock, stall, block, burst or leak among healthy tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tokio_statemap::report::IssueKind;
 use tokio_statemap::{Event, SpawnLocation, Timeline};
 
 use super::{MS, Script, US, timeline};
@@ -12,29 +10,29 @@ use crate::mutate::Random;
 
 const S: u64 = 1_000 * MS;
 
-/// Where that is spawned that is wrong.
+/// The spawn location of the tasks that are the problem.
 pub const WRONG: SpawnLocation = SpawnLocation { file: "src/wrong.rs", line: 7, column: 5 };
 
-/// What is wrong with a program.
+/// The problem of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// A task blocks one of several workers now and then, for a tenth of a second or so.
+    /// A task blocks one of several workers a few times, for 100 to 400 ms each.
     Block,
     /// Each worker is blocked for seconds.
     AllBlocked,
     /// One worker is blocked for seconds, and no other looks for timers.
     Driver,
-    /// Of tasks that are over soon some never are.
+    /// A few of many short-lived tasks never end.
     Deadlock,
-    /// Hundreds of tasks are spawned at once, or thousands.
+    /// Hundreds or thousands of tasks are spawned at once.
     Burst,
-    /// A task is spawned every now and then that ends never.
+    /// Tasks that never end are spawned in regular intervals.
     Leak,
 }
 
-/// All there are.
+/// All variants.
 pub const ALL: [Wrong; 7] = [
     Wrong::Nothing,
     Wrong::Block,
@@ -46,15 +44,15 @@ pub const ALL: [Wrong; 7] = [
 ];
 
 impl Wrong {
-    /// What is to be said first.
-    pub const fn kind(self) -> Option<IssueKind> {
+    /// Returns the name of the kind of issue that the report must name first.
+    pub const fn kind(self) -> Option<&'static str> {
         match self {
             Self::Nothing => None,
-            Self::Block => Some(IssueKind::LongPolls),
-            Self::AllBlocked | Self::Driver => Some(IssueKind::Stall),
-            Self::Deadlock => Some(IssueKind::NeverFinished),
-            Self::Burst => Some(IssueKind::Starved),
-            Self::Leak => Some(IssueKind::MaybeLeaked),
+            Self::Block => Some("long polls"),
+            Self::AllBlocked | Self::Driver => Some("stall"),
+            Self::Deadlock => Some("never finished"),
+            Self::Burst => Some("starved"),
+            Self::Leak => Some("maybe leaked"),
         }
     }
 }
@@ -76,14 +74,14 @@ struct Program {
     script: Script,
     workers: usize,
     length_ns: u64,
-    /// Of each task whether it is one of those that are wrong.
+    /// For each task, whether it is part of the problem.
     tasks: Vec<bool>,
     due: Vec<Due>,
-    /// The time in which what is due isn't noticed.
+    /// The range in which no due poll of other tasks is noticed.
     closed: Option<(u64, u64)>,
 }
 
-/// The program of this number.
+/// Returns the program with this seed and problem.
 pub fn program(seed: u64, wrong: Wrong) -> Timeline {
     let mut random = Random::new(seed);
     let workers = match wrong {
@@ -124,7 +122,7 @@ fn healthy_place(line: u64) -> SpawnLocation {
 }
 
 impl Program {
-    /// Up to a part of `n`.
+    /// Returns a random number from 1 to `n`.
     fn some(&mut self, n: u64) -> u64 {
         1 + self.random.below(n as usize) as u64
     }
@@ -140,22 +138,18 @@ impl Program {
         self.due.push(Due { ready_ns, task, length_ns, ends: false, is_first });
     }
 
-    /// The root future spawns, and waits for a signal that never comes.
+    /// Adds the root future, which spawns and then waits for a signal that never comes, and the workers.
     fn main(&mut self) {
-        let (task_id, thread, worker) = (Event::ROOT, self.workers as u32, None);
-        let start =
-            Event::TaskPollStart { task_id, time_ns: 10 * US, thread, worker, ready_ns: None };
-        self.script.events.push(start);
-        self.script.events.push(Event::TaskPollEnd { task_id, time_ns: MS, thread, worker });
+        self.script.root_poll(self.workers as u32, 10 * US, MS, |_| {});
         for thread in 0..self.workers as u32 {
             let worker = Some(thread);
             self.script.events.push(Event::WorkerStart { time_ns: 0, thread, worker });
         }
     }
 
-    /// Clocks, idle connections, connections that come and go, and more and more of them.
+    /// Adds clocks, idle connections, connections that come and go, and a growing number of connections.
     fn healthy(&mut self) {
-        // Always some: they tell a stall from an idle program, and when the recording ends.
+        // There are always some clocks: they tell a stall from an idle program, and show when the recording ends.
         for _ in 0..4 + self.random.below(6) {
             self.clock();
         }
@@ -170,7 +164,7 @@ impl Program {
             self.clients();
         }
         if self.random.is(2) {
-            // Two seconds of growth, and then they are there.
+            // Their number grows for two seconds and then stays.
             for n in 0..100 {
                 let at_ns = 100 * MS + n * 20 * MS;
                 let task = self.spawn(at_ns, healthy_place(40));
@@ -179,7 +173,7 @@ impl Program {
         }
     }
 
-    /// A task that is polled in regular intervals up to the end.
+    /// Adds a task that is polled in regular intervals until the end.
     fn clock(&mut self) {
         let (line, period_ns) = (10 + self.random.below(3) as u64, (40 + self.some(160)) * MS);
         let task = self.spawn(2 * MS, healthy_place(line));
@@ -192,7 +186,7 @@ impl Program {
         }
     }
 
-    /// Connections that come, are used, and go; some of them live long.
+    /// Adds connections that come, are used, and go; some live long.
     fn clients(&mut self) {
         for _ in 0..20 {
             let begin_ns = self.some(self.length_ns / MS) * MS;
@@ -209,7 +203,7 @@ impl Program {
         }
     }
 
-    /// A moment in the middle.
+    /// Returns a random time in the second quarter of the run.
     fn moment(&mut self) -> u64 {
         let quarter = self.length_ns / 4;
         quarter + self.some(quarter / MS) * MS
@@ -226,7 +220,7 @@ impl Program {
         }
     }
 
-    /// So many workers are blocked at once, and no other looks for timers.
+    /// Blocks `blocked` workers at once, while no other looks for timers.
     fn stall(&mut self, blocked: usize) {
         let (at_ns, length_ns) = (self.moment(), (1_200 + self.some(1_500)) * MS);
         for _ in 0..blocked {
@@ -234,7 +228,7 @@ impl Program {
             self.poll(task, 3 * MS, 10 * US, true);
             self.poll(task, at_ns, length_ns, false);
         }
-        // Whatever is due meanwhile isn't noticed: its timer fires when that is over.
+        // Timers that are due meanwhile fire when the block is over.
         self.closed = Some((at_ns + 2 * US, at_ns + length_ns + MS));
     }
 
@@ -260,7 +254,7 @@ impl Program {
     fn burst(&mut self) {
         let at_ns = self.moment();
         let length_ns = 400 * US;
-        // So that the last waits for 160 ms and more.
+        // With so many tasks the last one waits for at least 160 ms.
         let tasks = (400 + self.some(250)) * self.workers as u64;
         let over_ns = at_ns + tasks * length_ns / self.workers as u64 + 100 * MS;
         self.closed = Some((at_ns - MS, over_ns));
@@ -281,7 +275,7 @@ impl Program {
         }
     }
 
-    /// Has the workers poll what is due, in the order in which it is.
+    /// Lets the workers run the due polls, in their order.
     fn run(&mut self) {
         let mut due = std::mem::take(&mut self.due);
         if let Some((from_ns, to_ns)) = self.closed {
@@ -301,7 +295,7 @@ impl Program {
         let mut ended_ns = vec![0_u64; self.tasks.len()];
         while let Some(Reverse(next)) = queue.pop() {
             let ended_ns = &mut ended_ns[next.task as usize - 1];
-            // It is over, or the recording is.
+            // The task or the recording has ended.
             if next.ready_ns >= self.length_ns || *ended_ns == u64::MAX {
                 continue;
             }
@@ -320,7 +314,7 @@ impl Program {
         self.script.events.sort_by_key(Event::time_ns);
     }
 
-    /// A worker has nothing to do in between.
+    /// Parks a worker between two polls, if there is enough time.
     fn park(&mut self, thread: u32, from_ns: u64, to_ns: u64) {
         if from_ns + 10 * US < to_ns {
             self.script.park(thread, from_ns + US, to_ns - US);
@@ -328,14 +322,11 @@ impl Program {
     }
 
     fn polled(&mut self, thread: u32, time_ns: u64, due: Due) {
-        let (task_id, worker) = (due.task, Some(thread));
-        let ready_ns = (!due.is_first).then_some(due.ready_ns);
-        let events = &mut self.script.events;
-        events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
-        let time_ns = time_ns + due.length_ns;
+        let end_ns = time_ns + due.length_ns;
+        self.script.start(due.task, thread, time_ns, (!due.is_first).then_some(due.ready_ns));
         if due.ends {
-            events.push(Event::TaskTerminate { task_id, time_ns, thread });
+            self.script.terminate(due.task, thread, end_ns);
         }
-        events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
+        self.script.end(due.task, thread, end_ns);
     }
 }

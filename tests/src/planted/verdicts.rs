@@ -1,17 +1,18 @@
-//! Programs of which each figure of the verdict is known.
+//! Programs whose verdicts have known figures.
 
 use tokio_statemap::statemap::read::read;
 use tokio_statemap::statemap::{Labels, Recording, StatemapData, recordings};
-use tokio_statemap::{Event, SpawnLocation, Timeline};
+use tokio_statemap::{SpawnLocation, Timeline};
 
 use super::{ANSWERS, BLOCKS, MS, Script, US, timeline};
 
-/// How many tasks [`woken_then_blocked`] keeps waiting.
+/// The number of tasks that [`woken_then_blocked`] keeps waiting.
 pub const WAITING: u64 = 30;
-/// For how long it blocks.
+/// The time for which it blocks, in ns.
 pub const BLOCKS_FOR_NS: u64 = 150 * MS;
 
-/// A task wakes [`WAITING`] tasks and then blocks the only worker that isn't parked, once in a second.
+/// Returns a run of one second in which a task wakes [`WAITING`] tasks and then blocks the only worker that isn't
+/// parked.
 pub fn woken_then_blocked() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -33,8 +34,9 @@ pub fn woken_then_blocked() -> Timeline {
     timeline(&script.events)
 }
 
-/// So many tasks of one location on two workers that never park: each is polled so many times, for so long, and is
-/// ready all the rest of the time.
+/// Returns a program with `tasks` tasks of one location on two workers that never park.
+///
+/// Each task has `polls` polls of `length_ns`, and is ready in between.
 pub fn saturated(tasks: u64, polls: u64, length_ns: u64) -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -48,30 +50,27 @@ pub fn saturated(tasks: u64, polls: u64, length_ns: u64) -> Timeline {
             let worker = (task % 2) as u32;
             let from = round * round_ns + (task - 1) / 2 * length_ns;
             let (to, ready_ns) = (from + length_ns, from.checked_sub(round_ns - length_ns));
-            let (task_id, thread) = (task, worker);
-            let (worker, ready_ns) = (Some(worker), ready_ns.filter(|_| round > 0));
-            let time_ns = from;
-            script.events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+            script.start(task, worker, from, ready_ns.filter(|_| round > 0));
             if round + 1 == polls {
-                script.events.push(Event::TaskTerminate { task_id, time_ns: to, thread });
+                script.terminate(task, worker, to);
             }
-            script.events.push(Event::TaskPollEnd { task_id, time_ns: to, thread, worker });
+            script.end(task, worker, to);
         }
     }
     timeline(&script.events)
 }
 
-/// In how many polls [`partly_taken`] sleeps.
+/// The number of polls in which [`partly_taken`] sleeps.
 pub const SLEEPS: usize = 12;
-/// The poll that is the longest by its own time, how long that is, and how long it held its worker.
+/// The poll with the longest own time: its index, its own time, and the time for which it held its worker.
 pub const LONGEST: (usize, u64, u64) = (7, 15_200 * US, 17_000 * US);
-/// The same of the one that held its worker longest: most of that the machine took.
+/// The poll that held its worker longest, most of which the machine took, in the same form.
 pub const MOSTLY_TAKEN: (usize, u64, u64) = (3, 8_400 * US, 23_400 * US);
 
-/// A task sleeps in each of its [`SLEEPS`] polls, and keeps another task waiting meanwhile. The machine took a part of two of
-/// these polls.
+/// Returns a program in which a task sleeps in each of its [`SLEEPS`] polls and keeps another task waiting. The machine
+/// took a part of two of these polls.
 ///
-/// Nobody can plant causes and stacks in a timeline from outside. In data they can be.
+/// Events have no causes and no stacks, so these are planted into the data.
 pub fn partly_taken() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -80,7 +79,7 @@ pub fn partly_taken() -> Timeline {
     let (mut causes, mut samples) = (Vec::new(), Vec::new());
     for n in 0..SLEEPS {
         let from = (20 + 50 * n as u64) * MS;
-        let known = [LONGEST, MOSTLY_TAKEN].into_iter().find(|(of, ..)| *of == n);
+        let known = [LONGEST, MOSTLY_TAKEN].into_iter().find(|(index, ..)| *index == n);
         let (_, own_ns, length_ns) = known.unwrap_or((n, 5 * MS, 5 * MS));
         script.poll(1, 0, from, from + length_ns, Some(from));
         script.poll(2, 1, from + length_ns, from + length_ns + US, Some(from));

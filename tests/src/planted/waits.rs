@@ -1,6 +1,6 @@
-//! Where tasks wait, planted into data of programs of which that isn't known.
+//! Plants where tasks wait into data of programs that doesn't have it.
 //!
-//! It is written as the format is described, without any code of the library.
+//! It follows the description of the format and shares no code with the library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::check::waits::{Function, NOTHING, Node, lines, tag_end};
 use crate::mutate::Random;
 
-/// What a text may have in it.
+/// Texts that need escaping, or look like something else.
 const TEXTS: [&str; 5] =
     ["cart", "", "a \"b\" \\c\n", "\u{1b}[2J\u{202e}é</script>", "waits (7): x"];
 
@@ -23,21 +23,21 @@ pub struct WithWaits {
     pub functions: Vec<Function>,
     /// The places, by number.
     pub places: BTreeMap<u16, Vec<Node>>,
-    /// Chains of addresses, and the places that have them, as they are in the file.
+    /// Chains of addresses and the places that have them, in the form of the file.
     pub chains: (Vec<Value>, Vec<Value>),
-    /// By the task's name: each time that it waits, in turn, the number of the place.
+    /// The place of each wait of a task, in order, by the task's name.
     pub waits: BTreeMap<String, Vec<Option<u16>>>,
-    /// The names that tasks were given.
+    /// The names that the program gave to tasks.
     pub names: BTreeMap<String, String>,
-    /// The tasks that wait all the time, and since when, in ns.
+    /// The tasks that wait all the time, and the start of that wait, in ns.
     pub carried: BTreeMap<String, u64>,
-    /// Of each task of a `LocalSet` its id, the task that polls it, and where it waits.
+    /// The id, the polling task and the place of each task of a `LocalSet`.
     pub local_tasks: Vec<(u64, String, Option<u16>)>,
-    /// How many waits have no place.
+    /// The number of waits without a place.
     pub not_kept: u64,
 }
 
-/// A task as the lists have it.
+/// Returns a task in the form of the lists.
 fn key(name: &str) -> Value {
     match name.strip_prefix("task-") {
         Some(id) => json!(id.parse::<u64>().expect("a task has a number")),
@@ -47,7 +47,7 @@ fn key(name: &str) -> Value {
 
 /// A datum of the file that waits are planted into.
 struct Datum<'a> {
-    /// All of it up to its tag.
+    /// The text before its tag.
     begin: &'a str,
     entity: String,
     state: u64,
@@ -55,7 +55,7 @@ struct Datum<'a> {
 }
 
 impl<'a> Datum<'a> {
-    fn of(line: &'a str) -> Self {
+    fn parse(line: &'a str) -> Self {
         let record: Value = serde_json::from_str(line).expect("it is valid");
         let text = |key: &str| record[key].as_str().map(str::to_owned);
         Self {
@@ -72,12 +72,12 @@ impl<'a> Datum<'a> {
 const RUNNING: u64 = 1;
 const WAITING: u64 = 2;
 
-/// Plants waits, names and what else is known of single tasks into the data of a program's tasks. It must be
-/// small: what is said beside its rows is in one part.
+/// Plants waits, names and other facts of single tasks into the tasks file of a program. The file must be small enough to
+/// have one part.
 ///
 /// # Panics
 ///
-/// If it is not, or no valid data.
+/// If it has more parts, or isn't valid.
 pub fn plant(tasks: &str, random: &mut Random) -> WithWaits {
     let all: Vec<&str> = tasks.lines().collect();
     let [metadata, header, rows @ .., part, last] = &all[..] else {
@@ -102,7 +102,7 @@ pub fn plant(tasks: &str, random: &mut Random) -> WithWaits {
         assert!(!tag.starts_with("tokio-statemap"), "it has one part");
         file.locations.insert(tag, (record["file"].clone(), record["location"].clone()));
     }
-    let data: Vec<_> = data.into_iter().map(Datum::of).collect();
+    let data: Vec<_> = data.into_iter().map(Datum::parse).collect();
     let polled: BTreeSet<&str> =
         data.iter().filter(|datum| datum.state == RUNNING).map(|datum| &*datum.entity).collect();
     let mut before: Option<(&str, u64)> = None;
@@ -136,25 +136,25 @@ pub fn plant(tasks: &str, random: &mut Random) -> WithWaits {
     names.extend(file.quiet(quiet, &mut planted, begin_ns, random));
     let end_ns = time(header, "endNs");
     let _ = writeln!(file.text, "{}", planted.part(part, quiet, &names, end_ns, random));
-    file.datum(&Datum::of(last), first.and_then(|(_, place)| place), &planted);
+    file.datum(&Datum::parse(last), first.and_then(|(_, place)| place), &planted);
     planted.data = file.text;
     planted
 }
 
-/// A number of the first definition.
+/// Reads a number of the first definition.
 fn time(header: &str, name: &str) -> u64 {
     let record: Value = serde_json::from_str(header).expect("it is valid");
     record[name].as_u64().expect("it is a number")
 }
 
-/// A number, over 2^53 as a string.
+/// Writes a number, which is a string above 2^53.
 fn number(n: u64) -> Value {
     if n > 1 << 53 { json!(n.to_string()) } else { json!(n) }
 }
 
-/// The file that is written.
+/// The file that is being written.
 struct File {
-    /// The pairs of state and tag that are defined.
+    /// The pairs of state and tag that are already defined.
     written: BTreeSet<(u64, String)>,
     /// The `file` and `location` of tags that are spawn locations.
     locations: BTreeMap<String, (Value, Value)>,
@@ -162,7 +162,7 @@ struct File {
 }
 
 impl File {
-    /// Writes a datum, and its tag's definition before it if that is new.
+    /// Writes a datum, preceded by the definition of its tag if that is new.
     fn datum(&mut self, datum: &Datum<'_>, place: Option<u16>, planted: &WithWaits) {
         let mut members = String::new();
         if let Some((file, location)) = datum.tag.as_ref().and_then(|tag| self.locations.get(tag)) {
@@ -187,7 +187,7 @@ impl File {
         let _ = writeln!(self.text, "{},\"tag\":{json}}}", datum.begin);
     }
 
-    /// Writes tasks from before the first datum that are never polled. Returns their names.
+    /// Writes `count` tasks that wait since before the first datum and are never polled. Returns their names.
     fn quiet(
         &mut self,
         count: usize,
@@ -216,7 +216,7 @@ impl File {
 }
 
 impl WithWaits {
-    /// Makes places of random functions. Each function is in the list once, in the order of the places.
+    /// Makes places of random functions. The list has each function once, in the order of the places.
     fn make_places(&mut self, random: &mut Random) {
         let mut place = 0;
         for _ in 0..random.below(6) {
@@ -257,8 +257,8 @@ impl WithWaits {
             self.chains.0.push(json!([places, calls]));
         }
         let places = (1..NOTHING).step_by(3).take(count);
-        let of = |id| json!([id, (0..1 + random.below(count)).collect::<Vec<_>>()]);
-        self.chains.1 = places.map(of).collect();
+        let unnamed = |id| json!([id, (0..1 + random.below(count)).collect::<Vec<_>>()]);
+        self.chains.1 = places.map(unnamed).collect();
     }
 
     fn any_function(&mut self, random: &mut Random) -> usize {
@@ -279,7 +279,7 @@ impl WithWaits {
         })
     }
 
-    /// A place, one of which nothing is known, none, or what nothing wakes.
+    /// Returns a planted place, an unknown one, [`NOTHING`] or `None`.
     fn any_place(&self, random: &mut Random) -> Option<u16> {
         let places: Vec<u16> = self.places.keys().copied().collect();
         match random.below(6) {
@@ -291,7 +291,7 @@ impl WithWaits {
         }
     }
 
-    /// Where a task waits that isn't polled.
+    /// Chooses the place of a task that isn't polled, and since when it waits there.
     fn carry(&mut self, task: &str, begin_ns: u64, random: &mut Random) -> Option<u16> {
         if random.is(4) {
             return None;
@@ -301,7 +301,8 @@ impl WithWaits {
         self.any_place(random)
     }
 
-    /// The part, with all that was planted. `tasks` are those of the rows, `quiet` of which it doesn't tell of.
+    /// Returns the part with everything that was planted. `tasks` are the tasks of the rows; `quiet` of them are new to the
+    /// part.
     fn part(
         &mut self,
         part: &str,
@@ -333,9 +334,9 @@ impl WithWaits {
             let fields = random.is(2).then(|| random.pick(&TEXTS));
             json!([number(random.any() >> random.below(64)), fields])
         };
-        let mut any_calls = |of: Value| {
-            let count = 1 + of.as_u64().unwrap_or_default() % 3;
-            calls.push(json!([of, (0..count).map(|_| call()).collect::<Value>()]));
+        let mut any_calls = |key: Value| {
+            let count = 1 + key.as_u64().unwrap_or_default() % 3;
+            calls.push(json!([key, (0..count).map(|_| call()).collect::<Value>()]));
         };
         tasks.iter().step_by(3).for_each(|name| any_calls(key(name)));
         let local: Vec<u64> = (2_000_000..).take(tasks.len() % 4).collect();
@@ -367,7 +368,7 @@ impl WithWaits {
     }
 }
 
-/// A part as it must be written: its members in their order, without the lists that are empty.
+/// Writes a part: its members in their order, without empty lists.
 fn in_order(part: &Value) -> String {
     const MEMBERS: [&str; 23] = [
         "tag",

@@ -8,19 +8,13 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_statemap::{Collector, CollectorConfig, TraceTarget, register_hooks};
 
-/// Records everything.
-fn config() -> CollectorConfig {
-    let trace_target = match cfg!(tokio_unstable) {
-        true => TraceTarget::Both,
-        false => TraceTarget::Workers,
-    };
-    CollectorConfig { trace_target, ..Default::default() }
-}
-
 /// Installs hooks in `builder` and starts recording, if `is_observed`.
 fn observe(builder: &mut Builder, is_observed: bool) -> Option<Arc<Collector>> {
     is_observed.then(|| {
-        let collector = register_hooks(builder, config()).unwrap();
+        let trace_target =
+            if cfg!(tokio_unstable) { TraceTarget::Both } else { TraceTarget::Workers };
+        let config = CollectorConfig { trace_target, ..Default::default() };
+        let collector = register_hooks(builder, config).unwrap();
         collector.start();
         collector
     })
@@ -46,7 +40,7 @@ fn write(collector: Option<Arc<Collector>>) {
     }
 }
 
-/// Shuts down a runtime that has stuck tasks, by `shutdown`.
+/// Shuts down a runtime with stuck tasks by `shutdown`.
 pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).enable_all();
@@ -54,9 +48,9 @@ pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
     let runtime = builder.build().unwrap();
     block_on(&runtime, collector.as_ref(), async {
         let (starts, mut started) = tokio::sync::mpsc::channel(2);
-        let of_closure = starts.clone();
+        let closure_starts = starts.clone();
         tokio::task::spawn_blocking(move || {
-            of_closure.blocking_send(()).unwrap();
+            closure_starts.blocking_send(()).unwrap();
             thread::sleep(Duration::from_secs(3600));
         });
         tokio::spawn(async move {
@@ -76,8 +70,8 @@ thread_local! {
     static KEPT: std::cell::RefCell<Option<Runtime>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Drops a runtime in the destructor of a thread-local value that is initialised before or after
-/// the first hook runs on that thread.
+/// Drops a runtime in the destructor of a thread-local value, which is initialised before the first hook runs on that
+/// thread if `is_first`, or else after it.
 pub fn drop_in_thread_local(is_observed: bool, is_first: bool, is_multi: bool) {
     let mut builder = match is_multi {
         true => Builder::new_multi_thread(),
@@ -85,13 +79,13 @@ pub fn drop_in_thread_local(is_observed: bool, is_first: bool, is_multi: bool) {
     };
     builder.enable_all();
     let collector = observe(&mut builder, is_observed);
-    let of_thread = collector.clone();
+    let thread_collector = collector.clone();
     let thread = thread::spawn(move || {
         if is_first {
             KEPT.with_borrow_mut(|kept| *kept = None);
         }
         let runtime = builder.build().unwrap();
-        block_on(&runtime, of_thread.as_ref(), async {
+        block_on(&runtime, thread_collector.as_ref(), async {
             tokio::spawn(async {}).await.unwrap();
             tokio::spawn(std::future::pending::<()>());
             tokio::task::yield_now().await;

@@ -5,7 +5,7 @@ use std::panic;
 use std::process::exit;
 use std::thread;
 
-/// Calls `std::process::exit` in some place.
+/// Calls `std::process::exit` in `place`.
 pub async fn exit_from(place: &str) {
     match place {
         "main" => exit(3),
@@ -17,7 +17,7 @@ pub async fn exit_from(place: &str) {
     pending().await
 }
 
-/// Panics in some place. If that doesn't end the program, it continues.
+/// Panics in `place`, and goes on if that doesn't end the program.
 pub async fn panic_in(place: &str) {
     match place {
         "main" => panic!("main panics"),
@@ -33,7 +33,7 @@ pub async fn panic_in(place: &str) {
             let result = thread::spawn(|| panic!("a thread panics")).join();
             println!("the thread panicked: {}", result.is_err());
         }
-        // While the runtime shuts down.
+        // A destructor panics while the runtime shuts down.
         "drop" => {
             let guard = PanicsOnDrop;
             drop(tokio::spawn(async move {
@@ -42,7 +42,7 @@ pub async fn panic_in(place: &str) {
             }));
             tokio::task::yield_now().await;
         }
-        // With a panic hook that calls the previous one.
+        // The program's panic hook calls the previous one.
         "chained" => {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |info| {
@@ -51,7 +51,7 @@ pub async fn panic_in(place: &str) {
             }));
             panic!("main panics");
         }
-        // With a panic hook that doesn't.
+        // The program's panic hook doesn't call the previous one.
         "replaced" => {
             panic::set_hook(Box::new(|_| eprintln!("the program's own hook")));
             panic!("main panics");

@@ -1,9 +1,9 @@
-//! Forks. The parent waits for the child, so that what they print has an order.
+//! Forks. The parent waits for the child, so that their outputs have an order.
 
 /// Forks; the child runs the variant `child`.
 pub async fn run(child: &str) {
-    // SAFETY: the child of a process with several threads is in for a surprise where it takes a
-    // lock that another thread held; here the others are idle.
+    // SAFETY: The child of a process with several threads deadlocks if it takes a lock that another thread held. Here
+    // the other threads are idle.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
     if pid == 0 {
@@ -27,7 +27,7 @@ pub async fn run(child: &str) {
             },
             _ => panic!("no such way: {child}"),
         }
-        unreachable!("the child is gone");
+        unreachable!("the child has ended");
     }
     let mut status = 0;
     // SAFETY: `status` lives through the call.

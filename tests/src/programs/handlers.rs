@@ -1,4 +1,4 @@
-//! Signal handlers of the program's own.
+//! Programs with signal handlers of their own.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The last signal that the handler of [`set`] was called for.
+/// The last signal for which the handler of [`set`] was called.
 static LAST: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn handler(signal: i32) {
@@ -20,7 +20,7 @@ pub fn set() {
     unsafe { libc::signal(libc::SIGINT, handler) };
 }
 
-/// Sends this process a signal. It may be delivered to any thread.
+/// Sends this process a signal, which any thread may get.
 pub fn send(signal: i32) {
     // SAFETY: neither call has a precondition.
     unsafe { libc::kill(libc::getpid(), signal) };
@@ -30,7 +30,7 @@ pub fn send(signal: i32) {
 pub async fn run(which: &str) {
     match which {
         "tokio" => {
-            // As `tokio::signal::ctrl_c`, but known to be registered before the line is printed.
+            // Like `tokio::signal::ctrl_c`, but certainly registered before the line is printed.
             let mut interrupts = signal(SignalKind::interrupt()).unwrap();
             println!("ready");
             interrupts.recv().await;
@@ -53,19 +53,18 @@ pub async fn run(which: &str) {
             send(libc::SIGINT);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // An abort that the program survives: its handler calls the previous one.
+        // The program survives an abort. Tokio's handler calls the previous one.
         "abort" => {
             let mut aborts = signal(SignalKind::from_raw(libc::SIGABRT)).unwrap();
             send(libc::SIGABRT);
             aborts.recv().await;
             println!("survived");
         }
-        // Without a handler, and the program ends by itself before the signal is handled, which its
-        // sender doesn't observe.
+        // The program has no handler, and may end before the signal is handled, which its sender doesn't observe.
         "none" => thread::spawn(|| send(libc::SIGINT)).join().unwrap(),
-        // A program that saves nothing but the handler's address removes and restores it.
+        // The program replaces and restores the handler, of which it saves only the address.
         "restored" => {
-            // SAFETY: what is set is what was set before.
+            // SAFETY: The handler is the one that was set before.
             unsafe {
                 let before = libc::signal(libc::SIGTERM, libc::SIG_IGN);
                 libc::signal(libc::SIGTERM, before);
@@ -79,13 +78,13 @@ pub async fn run(which: &str) {
         }
         // The handler is set before `main`.
         "before" => wait().await,
-        // SIGINT and SIGHUP are ignored, as under `nohup`.
+        // The test starts the program with SIGINT and SIGHUP ignored, as `nohup` does.
         "ignored" => {
             send(libc::SIGINT);
             send(libc::SIGHUP);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // A handler for one signal, but none for another.
+        // The program has a handler for one signal, but none for another.
         "other" => {
             set();
             wait().await;
@@ -104,7 +103,7 @@ async fn wait() {
     println!("handled");
 }
 
-/// Blocks SIGTERM in this thread and those that it starts, and waits for it with `sigwait` on one.
+/// Blocks SIGTERM in this thread and those that it starts later, and waits for it with `sigwait` on a new thread.
 pub fn sigwait() -> thread::JoinHandle<i32> {
     // SAFETY: the set is initialised before it is used, and lives through the calls.
     unsafe {

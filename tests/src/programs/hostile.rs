@@ -1,4 +1,4 @@
-//! Hostile programs, and programs in a hostile environment.
+//! Programs that misbehave, or run in a hostile environment.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use tokio_statemap::Hooks;
 
 use crate::allocations;
 
-/// The path in the variable `name`, or else `default` in the working directory.
+/// Returns the path in the variable `name`, or else `default` in the working directory.
 pub fn path(name: &str, default: &str) -> PathBuf {
     std::env::var_os(name).unwrap_or(default.into()).into()
 }
@@ -18,8 +18,8 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 static STOPPED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Dropped when its thread ends. The stop hook would be too early: after it Tokio's thread
-    /// waits for the one that ended before it, and on a busy machine thousands do.
+    /// Dropped when its thread ends. The stop hook would be too early: after it, a thread of Tokio waits for the one that
+    /// ended before it, and on a busy machine thousands do.
     static ENDS: Ends = const { Ends };
 }
 
@@ -31,7 +31,7 @@ impl Drop for Ends {
     }
 }
 
-/// The program's own hooks.
+/// Returns the program's own hooks.
 pub fn hooks() -> Hooks {
     let hooks = Hooks::new();
     match super::way().as_str() {
@@ -53,7 +53,7 @@ pub fn hooks() -> Hooks {
     }
 }
 
-/// Hooks that panic whenever they are called.
+/// Adds hooks that panic whenever they are called.
 fn panicking(hooks: Hooks) -> Hooks {
     let hooks = hooks
         .on_thread_start(|| panic!("on_thread_start"))
@@ -69,15 +69,15 @@ fn panicking(hooks: Hooks) -> Hooks {
     hooks
 }
 
-/// Further settings of the runtime.
+/// Makes further settings of the runtime.
 pub fn configure(builder: &mut Builder) {
     if super::way() == "threads" {
-        // Each closure on the blocking pool gets a thread of its own.
+        // Each closure of the blocking pool gets a new thread.
         builder.thread_keep_alive(Duration::ZERO);
     }
 }
 
-/// The body.
+/// Runs the body in the variant `way`.
 pub async fn run(way: &str) {
     match way {
         "hooks" => {
@@ -106,13 +106,13 @@ pub async fn run(way: &str) {
             let until = |count| async move {
                 while THREADS.load(Ordering::Relaxed) < count {
                     tokio::task::spawn_blocking(|| {}).await.unwrap();
-                    // On a busy machine threads may take longer to end than to start: their number
-                    // over time must cost nothing, not that at one time.
+                    // On a busy machine threads may take longer to end than to start. The test bounds the memory of
+                    // threads that ended, so few may live at a time.
                     while THREADS.load(Ordering::Relaxed) - STOPPED.load(Ordering::Relaxed) > 8 {
                         std::thread::yield_now();
                     }
                 }
-                // Wait for the last ones to end.
+                // The last ones end in this time.
                 tokio::time::sleep(50 * MS).await;
                 allocations::bytes()
             };
@@ -121,12 +121,12 @@ pub async fn run(way: &str) {
         }
         "chdir" => std::env::set_current_dir("/").unwrap(),
         "closes_stderr" => {
-            // SAFETY: nothing in this program owns it.
+            // SAFETY: Nothing in this program owns the descriptor.
             unsafe { libc::close(libc::STDERR_FILENO) };
             println!("closed");
         }
         "closes_stderr_and_panics" => {
-            // SAFETY: nothing in this program owns it.
+            // SAFETY: Nothing in this program owns the descriptor.
             unsafe { libc::close(libc::STDERR_FILENO) };
             panic!("nobody sees this");
         }

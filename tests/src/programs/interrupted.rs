@@ -1,17 +1,17 @@
-//! System calls that a signal interrupts, and that then fail in spite of SA_RESTART.
+//! System calls that fail when a signal interrupts them, in spite of SA_RESTART.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::ptr::null_mut;
 use std::thread;
 use std::time::Duration;
 
-/// Those that send the signal themselves.
-const OF_ITSELF: [&str; 2] = ["raise", "kill"];
+/// The calls that send the signal themselves.
+const SENDING: [&str; 2] = ["raise", "kill"];
 
 /// Calls `call`, and prints a line if it returns.
 pub async fn run(call: &str) {
     match call.strip_prefix("thread_") {
-        None if OF_ITSELF.contains(&call) => interrupted(call),
+        None if SENDING.contains(&call) => interrupted(call),
         None => {
             let id = thread_id();
             thread::spawn(move || {
@@ -20,7 +20,7 @@ pub async fn run(call: &str) {
             });
             interrupted(call);
         }
-        // On a thread that the system wouldn't choose first, and that is sent the signal directly.
+        // The call is on a thread that gets the signal directly, and which the system wouldn't choose first.
         Some(call) => {
             let call = call.to_owned();
             let (sends_id, id) = std::sync::mpsc::channel();
@@ -39,14 +39,13 @@ pub async fn run(call: &str) {
 fn interrupted(call: &str) {
     let result = call_it(call);
     println!("{call} is over: {result}");
-    // Again, as the program continues until it ends.
+    // A program whose call failed goes on, and makes other calls.
     call_it(call);
     println!("once more");
 }
 
 fn call_it(call: &str) -> i64 {
-    // SAFETY: what is pointed to lives through the calls, and what is not initialised is written before it
-    // is read.
+    // SAFETY: All pointers are valid through the calls, and uninitialised memory is written before it is read.
     unsafe {
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
@@ -97,7 +96,7 @@ fn wait_until_asleep(id: i32) {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{id}/stat")).unwrap();
         stat.rsplit_once(") ").unwrap().1.starts_with('S')
     };
-    // It may have been in another call at first.
+    // At first it may be blocked in another call.
     for _ in 0..10 {
         while !is_asleep() {
             thread::sleep(Duration::from_millis(1));

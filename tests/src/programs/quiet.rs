@@ -1,4 +1,4 @@
-//! Programs that print nothing: their stdout and stderr are set by the test.
+//! Programs that print nothing, as the test sets their stdout and stderr.
 
 use std::future::pending;
 use std::io::{Write, stderr};
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// The path in the variable `name`, or else the file `default` of this run.
+/// Returns the path in the variable `name`, or else the file `default` of this run.
 pub fn path(name: &str, default: &str) -> PathBuf {
     std::env::var_os(name).map_or_else(|| super::out(default), PathBuf::from)
 }
 
-/// The body.
+/// Runs the body in the variant `way`.
 pub async fn run(way: &str) {
     tokio::spawn(async {}).await.unwrap();
     match way {
@@ -23,10 +23,10 @@ pub async fn run(way: &str) {
             panic!("nobody is told");
         }
         "waits" => {
-            is_ready();
+            report_ready();
             pending().await
         }
-        // In the allocator, in hooks and in interruptible calls, on all threads.
+        // All threads are in the allocator, in hooks, or in calls that a signal interrupts.
         "busy" | "busy_kills" => {
             for _ in 0..2 {
                 thread::spawn(allocate);
@@ -37,7 +37,7 @@ pub async fn run(way: &str) {
                     }
                 });
             }
-            is_ready();
+            report_ready();
             if way == "busy_kills" {
                 kill_this_thread_soon();
             }
@@ -47,21 +47,21 @@ pub async fn run(way: &str) {
                 thread::sleep(Duration::from_micros(10));
             }
         }
-        // A thread of the program's is printing.
+        // A thread of the program prints.
         "prints" => {
             thread::spawn(|| {
                 let mut stderr = stderr().lock();
-                is_ready();
+                report_ready();
                 for _ in 0..100_000 {
                     stderr.write_all(b"a line\n").unwrap();
                 }
             });
             pending().await
         }
-        // It holds the lock of stderr.
+        // `main` holds the lock of stderr.
         "locks" => {
             let _stderr = stderr().lock();
-            is_ready();
+            report_ready();
             thread::park();
         }
         _ => panic!("no such way: {way}"),
@@ -70,11 +70,11 @@ pub async fn run(way: &str) {
 
 /// Sends this thread a signal from another one.
 fn kill_this_thread_soon() {
-    // SAFETY: the thread that is sent the signal is there for as long as the process.
+    // SAFETY: The call has no precondition.
     let thread = unsafe { libc::pthread_self() } as usize;
     thread::spawn(move || {
         thread::sleep(Duration::from_millis(20));
-        // SAFETY: as above.
+        // SAFETY: The thread that gets the signal lives as long as the process.
         unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGTERM) };
     });
 }
@@ -90,7 +90,7 @@ fn allocate_once(most_bytes: usize) {
     std::hint::black_box(sizes.map(Vec::<u8>::with_capacity));
 }
 
-/// Creates a file that the test waits for.
-fn is_ready() {
+/// Creates the file that the test waits for.
+fn report_ready() {
     std::fs::write(super::out("ready"), "").unwrap();
 }

@@ -8,8 +8,7 @@ use tokio::runtime::Builder;
 use tokio::task::yield_now;
 use tokio_statemap::{CollectorConfig, register_hooks};
 
-/// Runs a program on threads with this stack size, recorded with full chunks and evictions all the
-/// time, or not recorded.
+/// Runs a program on threads with this stack size. If it is recorded, chunks fill up and are evicted all the time.
 ///
 /// # Panics
 ///
@@ -24,8 +23,7 @@ pub fn run(is_observed: bool, stack_bytes: usize) {
         register_hooks(&mut builder, config).unwrap()
     });
     for window in 0..3 {
-        // The first runtime is started late; the others are recorded from their start until some
-        // time before their end.
+        // The first recording starts late; the others last from the start of the runtime until shortly before its end.
         if let Some(collector) = collector.as_ref().filter(|_| window > 0) {
             collector.start();
         }
@@ -54,7 +52,7 @@ async fn work() {
     }
 }
 
-/// Short-lived tasks, and tasks that stay.
+/// Spawns short-lived tasks, and tasks that stay.
 async fn spawns(n: usize) {
     for _ in 0..n {
         tokio::spawn(pending::<()>());

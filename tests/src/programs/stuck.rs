@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Blocks forever.
+/// Blocks forever in the variant `how`.
 pub async fn run(how: &str) {
     match how {
         "main" => {
@@ -27,7 +27,7 @@ pub async fn run(how: &str) {
             });
             pending().await
         }
-        // All workers.
+        // All workers are blocked.
         "workers" => {
             for _ in 0..2 {
                 tokio::spawn(async { thread::sleep(HOUR) });
@@ -35,7 +35,7 @@ pub async fn run(how: &str) {
             println!("ready");
             pending().await
         }
-        // The runtime waits for it on shutdown.
+        // The runtime waits on shutdown for a closure that never ends.
         "blocking" => {
             let (starts, started) = tokio::sync::oneshot::channel();
             tokio::task::spawn_blocking(move || {
@@ -60,7 +60,7 @@ fn spin() -> ! {
     }
 }
 
-/// Dropped when the runtime shuts down.
+/// Prints a line when it is dropped, as the runtime shuts down.
 #[derive(Debug)]
 struct SaysReady;
 

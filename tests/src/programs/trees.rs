@@ -1,4 +1,4 @@
-//! Tasks that wait, in a program that prints where when it is asked to.
+//! Tasks that wait, in a program that prints where they wait on a signal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::out;
 
-/// The body.
+/// Runs the body in the variant `way`.
 pub async fn run(way: &str) {
     match way {
         "waits" => waits().await,
@@ -72,12 +72,12 @@ fn hold_worker() {
     std::hint::black_box(());
 }
 
-/// Many tasks that each go a known number of rounds. It ends when it is told to.
+/// Runs many tasks of a known number of rounds, and ends when the test says so.
 async fn works() {
     const TASKS: u64 = 200;
     const ROUNDS: u64 = 50;
     static DONE: AtomicU64 = AtomicU64::new(0);
-    // How many there are depends on the machine: a timer may have fired before it is waited for.
+    // The number of polls depends on the machine: a timer may fire before it is awaited.
     static POLLS: AtomicU64 = AtomicU64::new(0);
     println!("ready");
     let mut tasks = tokio_statemap::task::JoinSet::new();
@@ -99,7 +99,7 @@ async fn works() {
     println!("{}", POLLS.load(Ordering::Relaxed));
 }
 
-/// Has a handler of its own.
+/// Handles the signal itself.
 async fn handles() {
     let mut signals =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::user_defined1()).unwrap();
@@ -108,9 +108,9 @@ async fn handles() {
     println!("handled");
 }
 
-/// A child of it gets the signal.
+/// Forks a child and sends it the signal.
 fn forks() {
-    // SAFETY: the child only waits for the signal.
+    // SAFETY: The child only waits for the signal.
     let child = unsafe { libc::fork() };
     if child == 0 {
         loop {
@@ -118,7 +118,7 @@ fn forks() {
         }
     }
     let mut status = 0;
-    // SAFETY: `child` is one of this process, and `status` is there.
+    // SAFETY: `child` is a child of this process, and `status` lives through the call.
     unsafe {
         libc::kill(child, libc::SIGUSR1);
         libc::waitpid(child, &raw mut status, 0);

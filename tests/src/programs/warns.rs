@@ -1,4 +1,4 @@
-//! Tasks that hold their worker up, in a program that prints such polls while they go on.
+//! Tasks that block their worker, in a program that prints long polls while they last.
 
 use std::fs;
 use std::thread::sleep;
@@ -6,22 +6,23 @@ use std::time::Duration;
 
 use super::out;
 
-/// The name, to the system, of the threads that print.
+/// The system's name of the threads that print.
 const PRINTER: &str = "statemap-stderr";
 
-/// As the attribute has it.
+/// The value of the attribute's key.
 const WARN_AFTER: Duration = Duration::from_millis(20);
 
-/// The body. It creates the file `told` when it was tried to print a poll. Each poll may be printed, at most one a second.
+/// Runs polls that block until the file `go_on` exists. The file `told` shows that a poll was handed to the printer, which
+/// prints at most one a second.
 pub async fn run(way: &str) {
     if way == "closes_stderr" {
-        // SAFETY: nothing in this program owns it.
+        // SAFETY: Nothing in this program owns the descriptor.
         unsafe { libc::close(libc::STDERR_FILENO) };
     }
-    // Called after the closure that prints, which was there before.
+    // Listeners are called in the order of their registration, so this one comes after the printer's.
     let collector = tokio_statemap::current().unwrap();
     collector.on_long_poll(WARN_AFTER, |_| fs::write(out("told"), "").unwrap());
-    while !goes_on() {
+    while !may_end() {
         tokio::spawn(async { hold_up() }).await.unwrap(); // the spawn
     }
     println!("printers: {}", printers());
@@ -34,8 +35,8 @@ fn hold_up() {
     std::hint::black_box(());
 }
 
-/// Whether the test has seen enough.
-fn goes_on() -> bool {
+/// Returns whether the test has seen enough.
+fn may_end() -> bool {
     out("go_on").exists()
 }
 

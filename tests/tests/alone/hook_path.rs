@@ -1,7 +1,6 @@
-//! A hook allocates nothing after the first one of its thread: Tokio allocates the same with and
-//! without this crate.
+//! After the first hook of a thread no hook allocates: Tokio allocates the same with and without this crate.
 //!
-//! The allocations of all threads that have hooks are counted. The watcher of long polls has none, and may allocate.
+//! The allocations of all threads that have hooks are counted. The watcher of long polls has no hooks and may allocate.
 #![cfg(tokio_unstable)]
 
 use std::cell::Cell;
@@ -9,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tests::allocations::{count_this_thread, of_counted_threads, of_this_thread};
+use tests::allocations::{count_this_thread, thread_allocations, total_allocations};
 use tests::alone::alone;
-use tokio::runtime::Builder;
+use tests::runtime::builder;
 use tokio::task::yield_now;
 use tokio_statemap::{CollectorConfig, Hooks, register_hooks_with};
 
@@ -22,27 +21,21 @@ const SLEEPS: u64 = 100;
 const SPAWNS: u64 = 5_000;
 const BLOCKING_CALLS: usize = 20;
 
-/// The number of allocations.
+/// Numbers of allocations.
 #[derive(Debug, PartialEq)]
 struct Allocations {
     /// In 240 000 yields and 100 sleeps.
     polls_and_parks: u64,
     /// In 5000 spawns.
     spawns: u64,
-    /// On a blocking thread, from the end of its closure to its own stop hook: the minimum of 20
-    /// threads, as Tokio itself allocates there now and then.
+    /// On a blocking thread, from the end of its closure to the program's stop hook. It is the minimum of 20 threads, as
+    /// Tokio itself sometimes allocates there.
     end_of_thread: u64,
 }
 
-/// Runs the same program on two workers or on one thread, recorded or not.
-fn run(multi_thread: bool, recorded: bool) -> Allocations {
-    let mut builder = match multi_thread {
-        true => Builder::new_multi_thread(),
-        false => Builder::new_current_thread(),
-    };
-    if multi_thread {
-        builder.worker_threads(2);
-    }
+/// Runs the same program on two workers, or on one thread with `workers` 0, recorded or not.
+fn run(workers: usize, recorded: bool) -> Allocations {
+    let mut builder = builder(workers);
     builder.enable_all().thread_keep_alive(Duration::from_millis(1));
     let ends = Arc::new(Ends::default());
     let hooks = Arc::clone(&ends).hooks();
@@ -58,7 +51,7 @@ fn run(multi_thread: bool, recorded: bool) -> Allocations {
     let runtime = builder.build().unwrap();
     let program = async {
         Allocations {
-            polls_and_parks: polls_and_parks(if multi_thread { 2 } else { 1 }).await,
+            polls_and_parks: polls_and_parks(workers.max(1)).await,
             spawns: tokio::spawn(spawns()).await.unwrap(),
             end_of_thread: ends.allocations().await,
         }
@@ -76,7 +69,7 @@ fn run(multi_thread: bool, recorded: bool) -> Allocations {
     allocations
 }
 
-/// Tasks that yield and one that sleeps: first to warm up on all `workers`, then counted.
+/// Runs tasks that yield and one that sleeps, first to warm up on all `workers`, and returns their allocations after that.
 async fn polls_and_parks(workers: usize) -> u64 {
     let stage = Arc::new(Stage::default());
     let mut tasks = Vec::new();
@@ -105,7 +98,7 @@ async fn polls_and_parks(workers: usize) -> u64 {
                 }
             }
             stage.ended_tasks.fetch_add(1, Ordering::SeqCst);
-            // Ends after the counting.
+            // The tasks end after the counting.
             while stage.is_on.load(Ordering::SeqCst) {
                 sleep(1).await;
             }
@@ -114,12 +107,12 @@ async fn polls_and_parks(workers: usize) -> u64 {
     while stage.warm_tasks.load(Ordering::SeqCst) < tasks.len() {
         sleep(1).await;
     }
-    let before = of_counted_threads();
+    let before = total_allocations();
     stage.is_on.store(true, Ordering::SeqCst);
     while stage.ended_tasks.load(Ordering::SeqCst) < tasks.len() {
         sleep(1).await;
     }
-    let counted = of_counted_threads() - before;
+    let counted = total_allocations() - before;
     stage.is_on.store(false, Ordering::SeqCst);
     for task in tasks {
         task.await.unwrap();
@@ -130,7 +123,7 @@ async fn polls_and_parks(workers: usize) -> u64 {
 /// The progress of the tasks of [`polls_and_parks`].
 #[derive(Debug, Default)]
 struct Stage {
-    /// On each worker, while they warm up.
+    /// The number of yields on each worker while it warms up.
     yields: [AtomicU64; 2],
     warm_tasks: AtomicUsize,
     is_on: AtomicBool,
@@ -143,7 +136,7 @@ async fn sleep(times: u64) {
     }
 }
 
-/// Spawns one task after the other.
+/// Spawns tasks one after the other, and returns their allocations.
 async fn spawns() -> u64 {
     let storm = async || {
         for _ in 0..SPAWNS {
@@ -151,30 +144,30 @@ async fn spawns() -> u64 {
         }
     };
     storm().await;
-    let before = of_counted_threads();
+    let before = total_allocations();
     storm().await;
-    of_counted_threads() - before
+    total_allocations() - before
 }
 
 thread_local! {
-    /// The value of [`of_this_thread`] at the end of the thread's closure.
+    /// The value of [`thread_allocations`] at the end of the thread's closure.
     static AT_END_OF_CLOSURE: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Counts on blocking threads.
+/// Counts the allocations of blocking threads at their ends.
 #[derive(Debug, Default)]
 struct Ends {
     allocations: Mutex<Vec<u64>>,
 }
 
 impl Ends {
-    /// The program's own hooks, which are called after those that record.
+    /// Returns the program's own hooks, which are called after those that record.
     fn hooks(self: Arc<Self>) -> Hooks {
-        // The thread of the test has hooks, too, where there is no other.
+        // With one thread, hooks run on the thread of the test, too.
         count_this_thread();
         Hooks::new().on_thread_start(count_this_thread).on_thread_stop(move || {
             if let Some(before) = AT_END_OF_CLOSURE.get() {
-                let allocations = of_this_thread() - before;
+                let allocations = thread_allocations() - before;
                 self.allocations.lock().unwrap().push(allocations);
             }
         })
@@ -182,9 +175,9 @@ impl Ends {
 
     async fn allocations(&self) -> u64 {
         for n in 1..=BLOCKING_CALLS {
-            let end = || AT_END_OF_CLOSURE.set(Some(of_this_thread()));
+            let end = || AT_END_OF_CLOSURE.set(Some(thread_allocations()));
             tokio::task::spawn_blocking(end).await.unwrap();
-            // So that each call has a thread of its own.
+            // After this time each call gets a new thread.
             while self.allocations.lock().unwrap().len() < n {
                 sleep(1).await;
             }
@@ -199,11 +192,11 @@ fn hooks_allocate_nothing() {
 }
 
 fn compare() {
-    for multi_thread in [false, true] {
-        let plain = run(multi_thread, false);
+    for workers in [0, 2] {
+        let plain = run(workers, false);
         assert_eq!(plain.polls_and_parks, 0, "Tokio itself allocates nothing here");
         assert_eq!(plain.spawns, SPAWNS, "Tokio itself allocates once a spawn");
         assert_eq!(plain.end_of_thread, 0, "Tokio itself mostly allocates nothing here");
-        assert_eq!(run(multi_thread, true), plain, "multi_thread: {multi_thread}");
+        assert_eq!(run(workers, true), plain, "{workers} workers");
     }
 }

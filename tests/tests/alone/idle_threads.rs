@@ -1,35 +1,29 @@
-//! Threads that emitted much, and then do nothing, keep little memory.
+//! Idle threads keep little memory after a burst of events.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tests::allocations::resident_kib;
 use tests::alone::alone;
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
 use tokio_statemap::{CollectorConfig, register_hooks};
 
-/// The resident memory of this process that is not part of a file, in KiB.
-fn resident_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
 const THREADS: usize = 64;
 
 #[test]
 #[ignore = "slow: waits until memory goes back"]
-fn what_a_burst_took_goes_back() {
-    alone(goes_back);
+fn the_memory_of_a_burst_is_given_back() {
+    alone(burst_and_wait);
 }
 
-fn goes_back() {
-    // Few, so that what is kept of all threads together is little beside what each of them has.
+fn burst_and_wait() {
+    // Few events are kept, so that the store of all threads is small compared with the buffers of each.
     let config =
         CollectorConfig { max_events: 200_000, stacks: false, ..CollectorConfig::default() };
-    // An event takes 16 bytes; the least buffer that is worth it has 1024.
+    // An event takes 16 bytes; the smallest buffer has 1024 events.
     let (all_kib, buffer_kib) = (config.max_events as u64 * 16 / 1024, 16);
     let mut builder = Builder::new_multi_thread();
     let collector = register_hooks(builder.worker_threads(1), config).unwrap();
@@ -43,7 +37,7 @@ fn goes_back() {
             }
         });
     };
-    // First as much as is kept, so that the store is as large as it gets.
+    // The first burst fills the store.
     burst(300_000);
     let before_kib = resident_kib();
     let bursts: Vec<_> = (0..THREADS)
@@ -59,7 +53,7 @@ fn goes_back() {
                     }
                 });
                 ended.wait();
-                // Until all is looked at.
+                // The thread lives until the memory was measured.
                 ended.wait();
             });
             (begins, thread)
@@ -68,8 +62,8 @@ fn goes_back() {
     bursts.iter().for_each(|(begins, _)| begins.send(()).unwrap());
     ended.wait();
     let since = Instant::now();
-    // Beside the store what waits for polls to end and what is ready to be used, a buffer for each thread, and what a thread
-    // takes by itself.
+    // Allowed beyond the full store: chunks that wait for the end of polls or are ready for use, and for each thread a
+    // buffer and what a thread takes by itself.
     let most_kib = before_kib + all_kib * 3 / 4 + THREADS as u64 * (buffer_kib + 48);
     loop {
         let kib = resident_kib();

@@ -1,5 +1,4 @@
-//! What is measured of a whole process: its memory, its allocations, its threads. Each test runs in a process of its
-//! own.
+//! Bounds on the memory, allocations and threads of a whole process. Each test runs in a process of its own.
 
 mod background;
 mod hook_path;

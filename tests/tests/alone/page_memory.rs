@@ -1,5 +1,5 @@
-//! The page is written as a stream: in addition to the timeline it takes a few MB and some bytes
-//! per task, however many polls there are.
+//! The page is written as a stream: in addition to the timeline it takes a few MB and some bytes per task, whatever the
+//! number of polls.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::Labels;
 use tokio_statemap::{Timeline, html, svg};
 
-/// The maximum that `write` takes in addition to what is allocated.
+/// Returns the most memory that `write` takes in addition to what is already allocated, in bytes.
 fn peak(timeline: &Timeline, write: fn(&Picture<'_>, &mut io::Sink) -> io::Result<()>) -> usize {
     let labels = Labels { title: "program".to_owned(), host: None };
     let before = reset_peak();

@@ -1,8 +1,8 @@
-//! The page in a real browser: it opens on the worst poll, its numbers are the timeline's, its
-//! controls do what they say, and nothing in it asks anything of anybody.
+//! The page in a real browser: it opens on the worst poll, its numbers are those of the timeline, its
+//! controls work as described, and it requests nothing.
 //!
-//! What a test does in the browser is in `page/browser`; what it opens is written here. The page's
-//! modules have tests without a browser, too, in `page/unit`.
+//! The tests in the browser are in `page/browser`; their pages are written here. The modules of the page also
+//! have tests without a browser, in `page/unit`.
 #![cfg(tokio_unstable)]
 
 mod accessible;
@@ -25,7 +25,7 @@ use tokio_statemap::{
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Runs a file of tests on the pages in the folder of that name.
+/// Runs a file of tests on the pages in the folder of the same name.
 fn test(name: &str, file: &Path) {
     let Some(browser) = browser(Path::new(TARGET)) else { return };
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
@@ -49,7 +49,7 @@ fn write(folder: &Path, name: &str, timeline: &Timeline, labels: &Labels) {
     html::write(&Picture::of_timeline(timeline, labels), file).unwrap();
 }
 
-/// What the browser is to find.
+/// The expected values for the tests in the browser.
 fn expect(folder: &Path, name: &str, what: &Value) {
     fs::write(folder.join(name), what.to_string()).unwrap();
 }
@@ -76,14 +76,14 @@ fn opens_on_the_worst_poll() {
     write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
     write(&folder, "healthy.html", &planted::healthy(), &labels("healthy"));
     let mut untimed = planted::blocked();
-    untimed.schedule_latency = false;
+    untimed.settings.schedule_latency = false;
     write(&folder, "untimed.html", &untimed, &labels("untimed"));
-    // Where it isn't known who waited, the sum of the polls counts.
+    // Without ready times, the sum of the polls counts.
     let mut summed = planted::two_culprits();
-    summed.schedule_latency = false;
+    summed.settings.schedule_latency = false;
     write(&folder, "summed.html", &summed, &labels("summed"));
     let mut workers_only = planted::healthy();
-    workers_only.task_hooks = false;
+    workers_only.settings.task_hooks = false;
     workers_only.tasks.clear();
     write(&folder, "workers-only.html", &workers_only, &labels("workers only"));
     let mut first = planted::blocked();
@@ -112,7 +112,7 @@ fn totals_are_the_timelines() {
     };
     let windows: Vec<Value> = (0..1_000)
         .map(|n| {
-            // Of all sizes: from the whole down to some ns.
+            // Windows of all sizes, from the whole down to some ns.
             let most = (length >> (n % 20)).max(10);
             let width = 1 + below(most.min(1 << 30));
             let from = below(length - width + 1);
@@ -124,7 +124,7 @@ fn totals_are_the_timelines() {
     test("totals", Path::new("browser/totals.test.mjs"));
 }
 
-/// The time in each state of the workers and of the tasks, within the window.
+/// Returns the time in each state of the workers and of the tasks within the window.
 fn totals(timeline: &Timeline, from: u64, to: u64) -> Value {
     let within = |start: u64, end: u64| {
         let (start, end) = (start - timeline.begin_ns, end - timeline.begin_ns);
@@ -138,7 +138,7 @@ fn totals(timeline: &Timeline, from: u64, to: u64) -> Value {
     for span in timeline.tasks.iter().flat_map(|task| task.spans(timeline.end_ns)) {
         tasks[span.state.value() as usize] += within(span.start_ns, span.end_ns);
     }
-    // A completed task is not there any more: another one has its lane.
+    // A completed task has left its lane to another one.
     let live = TaskState::ALL.into_iter().filter(|state| *state != TaskState::Completed);
     let of_tasks = live.map(|s| (s.name(), tasks[s.value() as usize].to_string()));
     let of_workers = WorkerState::ALL.map(|s| (s.name(), workers[s.value() as usize].to_string()));
@@ -168,8 +168,8 @@ fn why_polls_took_long_is_shown() {
     test("why", Path::new("browser/why.test.mjs"));
 }
 
-/// The page of [`planted::blocked`], with what a run on Linux knows of its two long polls: of a cause that
-/// nobody can plant in a timeline from outside. `change` changes what the page's script is told.
+/// The page of [`planted::blocked`] with the causes that a run on Linux knows of its two long polls, which a
+/// test can't put in a timeline. `change` changes the data of the script.
 fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
     let begin = "<script type=\"application/json\" id=\"statemap-meta\">";
     let (before, rest) = page.split_once(begin).unwrap();
@@ -191,9 +191,9 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
             [row, 99 * ms, [0, 0, ms, 0, 0, 0], null, [], ms],
         ],
         "culprits": [{
-            "act": 0, "at": [0], "frame": 1, "longest": 0, "own": 41_200_000, "place": place, "polls": 1,
+            "at": [0], "blockingCause": 0, "frame": 1, "longest": 0, "own": 41_200_000, "place": place, "polls": 1,
         }],
-        "excused": { "at": [1], "polls": 1, "taken": ms, "unseen": 0, "unseenAt": [], "unseenTime": 0 },
+        "unattributed": { "at": [1], "polls": 1, "taken": ms, "unseen": 0, "unseenAt": [], "unseenTime": 0 },
     });
     let verdict = format!(
         "shop::render_invoice at src/shop.rs:21 held the runtime up: it blocked in std::thread::sleep \
@@ -235,7 +235,7 @@ fn source_is_shown() {
     let mut page = Vec::new();
     html::write(&picture, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
-    // That of the function to blame: nobody can plant a stack from outside.
+    // The source of the blamed function: a test can't put a stack in a timeline.
     let with_frame = explained(&page, |meta| {
         let source = meta["source"].as_object_mut().unwrap();
         let all = source["all"].as_array_mut().unwrap();
@@ -321,7 +321,7 @@ fn tasks_are_listed() {
     write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
     write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
     let mut workers_only = planted::healthy();
-    workers_only.task_hooks = false;
+    workers_only.settings.task_hooks = false;
     workers_only.tasks.clear();
     write(&folder, "workers-only.html", &workers_only, &labels("workers only"));
     let (timeline, tree) = planted::many::many(100_000);
@@ -332,7 +332,7 @@ fn tasks_are_listed() {
 
 #[test]
 #[ignore = "slow: needs a browser"]
-fn histograms_are_of_what_is_selected() {
+fn histograms_are_of_the_selection() {
     let folder = folder("histograms");
     write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
     write(&folder, "unknown.html", &planted::blocked(), &labels("unknown"));
@@ -371,7 +371,7 @@ fn hostile_names_neither_run_nor_break_anything() {
 
 #[test]
 #[ignore = "slow: needs a browser"]
-fn what_opens_with_more_tasks_than_there_is_room_for() {
+fn initial_view_with_more_tasks_than_fit() {
     let folder = folder("canvas");
     write(&folder, "crowd.html", &planted::crowd::crowd(60), &labels("crowd"));
     write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
@@ -380,7 +380,7 @@ fn what_opens_with_more_tasks_than_there_is_room_for() {
     test("canvas", Path::new("browser/canvas.test.mjs"));
 }
 
-/// A task of `spawn_blocking` after the other, each of which waits for the only thread.
+/// Runs one `spawn_blocking` task after the other, each of which waits for the only thread.
 fn waiting_for_threads() -> Timeline {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).max_blocking_threads(1).enable_time();
@@ -402,7 +402,7 @@ fn waiting_for_threads() -> Timeline {
 
 #[test]
 #[ignore = "slow: needs a browser"]
-fn several_runtimes_keep_what_is_theirs() {
+fn several_runtimes_are_separate() {
     let folder = folder("runtimes");
     let runs = [
         ("api", planted::blocked()),

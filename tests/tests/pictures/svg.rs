@@ -1,7 +1,7 @@
-//! The SVG in a real browser: it opens on the worst poll, can be zoomed and asked, tells the
-//! timeline's own totals, and is a still picture in an `<img>`.
+//! The SVG in a real browser: it opens on the worst poll, can be zoomed, shows details on a click and the
+//! totals of the timeline, and is a still picture in an `<img>`.
 //!
-//! What the tests do in the browser is in `page/browser/svg.test.mjs`.
+//! The tests in the browser are in `page/browser/svg.test.mjs`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn draw_as(folder: &Path, name: &str, timeline: &Timeline, labels: &Labels) {
     svg::write(&Picture::of_timeline(timeline, labels), file).unwrap();
 }
 
-/// Pictures with names that are meant to do harm; gives how many.
+/// Writes pictures with malicious names; returns their number.
 fn draw_hostile(folder: &Path) -> usize {
     let names = [
         "]]></script><script>window.hacked=1</script>",
@@ -51,7 +51,7 @@ fn draw_hostile(folder: &Path) -> usize {
     names.len()
 }
 
-/// The states of workers and of tasks with their times, as the timeline has them.
+/// Returns the states of workers and of tasks with their times in the timeline.
 fn totals(timeline: &Timeline) -> Value {
     let mut workers = [0; WorkerState::ALL.len()];
     for span in timeline.workers.iter().flat_map(|worker| worker.spans(timeline.end_ns)) {
@@ -68,7 +68,7 @@ fn totals(timeline: &Timeline) -> Value {
 
 #[test]
 #[ignore = "slow: needs a browser"]
-fn can_be_looked_at_and_asked() {
+fn can_be_zoomed_and_clicked() {
     let Some(browser) = browser(Path::new(TARGET)) else { return };
     let folder = PathBuf::from(TARGET).join("pages/svg");
     fs::create_dir_all(&folder).unwrap();
@@ -76,7 +76,7 @@ fn can_be_looked_at_and_asked() {
     draw(&folder, "blocked", &blocked);
     draw(&folder, "random", &planted::random(2_000, 3));
     draw(&folder, "empty", &planted::timeline(&[]));
-    // A page that is dark where the screen is.
+    // A page that is dark on a dark screen.
     let img = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><title>img</title>\
                <img src=\"blocked.svg\" alt=\"blocked\">";
     fs::write(folder.join("img.html"), img).unwrap();

@@ -1,5 +1,5 @@
-//! On every exit path complete files are written, and the exit status, the signal and the output
-//! are those of the same program under `#[tokio::main]`.
+//! On every exit path complete files are written, and the exit status, the signal and the output are those of the same
+//! program under `#[tokio::main]`.
 #![cfg(unix)]
 
 mod abort;

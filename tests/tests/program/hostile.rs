@@ -1,4 +1,4 @@
-//! A hostile program or environment: the program is unharmed, and one clear line is printed.
+//! Hostile code or a hostile environment does the program no harm, and costs one clear line.
 #![cfg(unix)]
 
 mod environment;

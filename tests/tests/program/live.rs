@@ -1,5 +1,5 @@
-//! Long polls are told while they go on: on stderr by `warn_after`, whatever becomes of stderr, and to a
-//! closure that may panic.
+//! Long polls are reported while they last: on stderr by `warn_after`, whatever becomes of stderr, and to a listener that
+//! may panic.
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",
@@ -13,10 +13,11 @@ use std::process::Command;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use tests::child::{Running, command, folder};
+use tests::child::{Running, command};
+use tests::files::{data, folder, line_ending};
 use tests::full::full_pipe;
 
-/// The timeout for a program that waits for readers, 10 s in all.
+/// The timeout for a program that waits for readers, for 10 s in total.
 const PATIENCE: Duration = Duration::from_secs(90);
 const MS: Duration = Duration::from_millis(1);
 
@@ -27,16 +28,8 @@ fn warns(name: &str, way: &str) -> (PathBuf, Command) {
     (folder, command)
 }
 
-/// The number of the line in the program's source that ends so.
 fn line(end: &str) -> usize {
-    let source = include_str!("../../src/programs/warns.rs");
-    source.lines().position(|line| line.ends_with(end)).expect("it is there") + 1
-}
-
-#[track_caller]
-fn assert_complete(folder: &Path) {
-    let tasks = fs::read(folder.join("tasks.json")).expect("it is written");
-    tests::check::check(&tasks).expect("it is complete");
+    line_ending(include_str!("../../src/programs/warns.rs"), end)
 }
 
 #[test]
@@ -45,7 +38,7 @@ fn a_block_names_the_function_the_line_the_task_and_the_worker() {
     let printed = folder.join("stderr");
     command.stderr(File::create(&printed).unwrap());
     let running = Running::start(&mut command);
-    // A function of the block, which ends it but for that of the task.
+    // A function of the block, whose own lines only the task's function follows.
     let last = format!(
         "\n    tests::programs::warns::hold_up at tests/src/programs/warns.rs:{}",
         line("// the line")
@@ -60,8 +53,8 @@ fn a_block_names_the_function_the_line_the_task_and_the_worker() {
     let ended = running.end();
     let text = fs::read_to_string(&printed).unwrap();
     assert!(ended.status.success() && ended.stdout.ends_with("the last line\n"), "{ended:?}");
-    assert_complete(&folder);
-    // One that has waited for a processor has no function.
+    data(folder.join("tasks.json"));
+    // A poll that waited for a processor has no function.
     let mut blocks = text.split("tokio-statemap: a poll has held worker-");
     let block = blocks.find(|block| block.contains(&last)).expect("it was there");
     let lines: Vec<_> = block.lines().collect();
@@ -74,30 +67,30 @@ fn a_block_names_the_function_the_line_the_task_and_the_worker() {
 fn stderr_is_closed() {
     let (folder, mut command) = warns("closed", "closes_stderr");
     let running = Running::start(&mut command);
-    wait_until_told(&folder);
+    wait_until_warned(&folder);
     fs::write(folder.join("go_on"), "").unwrap();
     let ended = running.end_within(PATIENCE);
     assert!(ended.status.success() && ended.stdout.ends_with("the last line\n"), "{ended:?}");
     assert_eq!(ended.stderr, "");
-    assert_complete(&folder);
+    data(folder.join("tasks.json"));
 }
 
-/// Waits until it was tried to print a poll.
-fn wait_until_told(folder: &Path) {
+/// Waits until a poll was handed to the printer.
+fn wait_until_warned(folder: &Path) {
     let began = Instant::now();
     while !folder.join("told").exists() {
-        assert!(began.elapsed() < PATIENCE, "no poll is told");
+        assert!(began.elapsed() < PATIENCE, "no poll is reported");
         sleep(MS);
     }
 }
 
-/// A program whose stderr nobody reads, while it holds up its workers for `time` and until a poll waits to be printed;
-/// and the reader.
+/// Runs a program whose stderr nobody reads, for `time` and until a poll waits to be printed. Returns its folder, the
+/// program and the reader.
 fn unread(name: &str, time: Duration) -> (PathBuf, Running, File) {
     let (folder, mut command) = warns(name, "holds");
     let (reader, stderr) = full_pipe();
     let running = Running::start(command.stderr(stderr));
-    wait_until_told(&folder);
+    wait_until_warned(&folder);
     sleep(time);
     fs::write(folder.join("go_on"), "").unwrap();
     (folder, running, reader)
@@ -109,11 +102,11 @@ fn assert_ends(folder: &Path, running: Running) {
     assert!(ended.status.success(), "{ended:?}");
     let ends = [0, 1].map(|printers| format!("printers: {printers}\nthe last line\n"));
     assert!(ends.iter().any(|end| ended.stdout.ends_with(end)), "{ended:?}");
-    assert_complete(folder);
+    data(folder.join("tasks.json"));
 }
 
-/// Reads what the end of the program prints, once it waits for that. What it prints is the report and the number of polls
-/// that weren't shown.
+/// Reads stderr once the program waits for that at its end. It prints the report and the number of polls that weren't
+/// shown.
 #[track_caller]
 fn read_late(folder: &Path, running: Running, mut reader: File) {
     // The report comes last.
@@ -122,7 +115,7 @@ fn read_late(folder: &Path, running: Running, mut reader: File) {
         assert!(began.elapsed() < PATIENCE, "it isn't written");
         sleep(MS);
     }
-    // On a machine that isn't busy the reader would not be late otherwise.
+    // On an idle machine the reader wouldn't be late otherwise.
     sleep(300 * MS);
     let reads = thread::spawn(move || {
         let mut text = String::new();
@@ -144,7 +137,7 @@ fn stderr_is_read_late() {
     read_late(&folder, running, reader);
 }
 
-/// The printer's wait uses up nothing of the 10 s that the end of a program may wait for readers.
+/// The printer's wait takes nothing from the 10 s for which the end of a program may wait for readers.
 #[test]
 #[ignore = "slow: waits for more than the 10 s that a program's end waits, and for these"]
 fn stderr_is_not_read_for_long() {
@@ -162,9 +155,10 @@ fn stderr_is_not_read_for_long() {
 }
 
 #[test]
-fn a_closure_that_panics_is_told_on() {
+fn a_listener_that_panics_is_called_again() {
     let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/live"), "panics");
-    let ended = Running::start(command(env!("CARGO_BIN_EXE_sampled"), &folder).arg("told")).end();
+    let ended =
+        Running::start(command(env!("CARGO_BIN_EXE_sampled"), &folder).arg("listener")).end();
     assert!(ended.status.success() && ended.stdout.ends_with("the last line\n"), "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 4, "{ended:?}");
     assert!(ended.stderr.matches("the closure's own").count() >= 2, "{ended:?}");

@@ -1,5 +1,5 @@
-//! The program comes first: however it ends and whatever is done to it, it does what it would do without this
-//! crate, and complete files are left.
+//! The program comes first: whatever happens to it, it behaves and ends as it would without this crate, and complete
+//! files are left.
 
 mod exit_paths;
 mod hostile;

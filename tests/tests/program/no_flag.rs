@@ -1,5 +1,5 @@
-//! Without `--cfg tokio_unstable` Tokio has no task hooks: the workers and `main` are still
-//! recorded, every output says "workers only", and one line tells what to do about it.
+//! Without `--cfg tokio_unstable` Tokio has no task hooks. The workers and `main` are still recorded, every output says
+//! "workers only", and one line says what to do about it.
 //!
 //! `.ci/run` builds and runs these tests without the flag.
 
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tests::check::check;
+use tests::runtime::builder;
 use tokio::runtime::Builder;
 use tokio::task::{JoinSet, block_in_place, spawn_blocking, yield_now};
 use tokio_statemap::report::Verdict;
@@ -20,7 +21,7 @@ use tokio_statemap::{
 #[test]
 fn recording_tasks_is_refused_and_leaves_the_builder_as_it_was() {
     for trace_target in [TraceTarget::Both, TraceTarget::Tasks] {
-        for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        for mut builder in [builder(0), builder(2)] {
             let unparks = Arc::new(AtomicU64::new(0));
             let counted = Arc::clone(&unparks);
             builder.enable_all().on_thread_unpark(move || {
@@ -66,7 +67,7 @@ async fn program(multi_thread: bool) {
     while set.join_next().await.is_some() {}
 }
 
-/// Records `program`; also returns the parks of each worker as counted by hooks of its own.
+/// Records `program`. Also returns the parks of each worker, as hooks of the test count them.
 fn record(mut builder: Builder, multi_thread: bool) -> (Timeline, BTreeMap<u32, u64>) {
     let parks: Arc<Mutex<BTreeMap<u32, u64>>> = Arc::default();
     let counted = Arc::clone(&parks);
@@ -89,25 +90,20 @@ fn record(mut builder: Builder, multi_thread: bool) -> (Timeline, BTreeMap<u32, 
 
 #[test]
 fn workers_and_parks() {
-    let multi_thread = |workers| {
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(workers);
-        builder
-    };
     let runs = [
-        (1, record(Builder::new_current_thread(), false)),
-        (1, record(multi_thread(1), true)),
-        (2, record(multi_thread(2), true)),
-        (4, record(multi_thread(4), true)),
+        (1, record(builder(0), false)),
+        (1, record(builder(1), true)),
+        (2, record(builder(2), true)),
+        (4, record(builder(4), true)),
     ];
     for (workers, (timeline, parks)) in runs {
         let found: BTreeMap<_, _> =
             timeline.workers.iter().map(|worker| (worker.index, worker.parks)).collect();
         assert_eq!(found, parks, "{workers} workers");
         assert_eq!(found.len(), workers);
-        assert!(!timeline.blocking_threads.is_empty());
+        assert!(!timeline.pool.threads.is_empty());
         assert!(timeline.tasks.is_empty());
-        assert!(!timeline.task_hooks);
+        assert!(!timeline.settings.task_hooks);
         for worker in &timeline.workers {
             assert!(worker.transitions.is_sorted_by_key(|&(time, _)| time), "{worker:?}");
             let states = worker.transitions.windows(2);
@@ -115,12 +111,12 @@ fn workers_and_parks() {
             let parked = worker.transitions.iter().filter(|t| t.1 == WorkerState::Parked);
             assert_eq!(parked.count() as u64, worker.parks, "{worker:?}");
         }
-        marked(&timeline);
+        assert_marked(&timeline);
     }
 }
 
-/// The report and the data say that there are only workers.
-fn marked(timeline: &Timeline) {
+/// Asserts that the report and the data say that there are only workers.
+fn assert_marked(timeline: &Timeline) {
     let report = timeline.report();
     assert!(matches!(report.verdict, Verdict::TasksUnknown { task_hooks: false, .. }));
     let text = report.to_string();
@@ -134,10 +130,10 @@ fn marked(timeline: &Timeline) {
     assert!(tasks.entities.is_empty());
 }
 
-/// The attribute writes what was recorded, and prints one line on what is missing and why.
+/// The attribute writes what was recorded, and prints one line about what is missing and why.
 #[cfg(unix)]
 #[test]
-fn the_attribute() {
+fn the_attribute_writes_the_workers_and_says_what_is_missing() {
     use tests::child::{Running, command, folder};
     for (program, name) in
         [(env!("CARGO_BIN_EXE_single"), "single"), (env!("CARGO_BIN_EXE_unit"), "unit")]
@@ -147,7 +143,7 @@ fn the_attribute() {
         assert!(ended.status.success(), "{ended:?}");
         let lines: Vec<_> = ended.stderr.lines().collect();
         let [line] = lines[..] else { panic!("one line: {}", ended.stderr) };
-        // Nothing in the file counts if the variable is set.
+        // If the variable is set, cargo ignores the file.
         let parts = match option_env!("RUSTFLAGS") {
             Some(_) => ["RUSTFLAGS set, which replaces", "add --cfg tokio_unstable to it"],
             None => ["\"--cfg\", \"tokio_unstable\"", "`[target.…]`"],

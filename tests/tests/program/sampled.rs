@@ -1,6 +1,6 @@
-//! A program whose long polls are sampled does as it would without.
+//! A program behaves the same when its long polls are sampled.
 //!
-//! With `STATEMAP_LONG=1` each test takes some ten times as long and prints its figures (`--nocapture`).
+//! With `STATEMAP_LONG=1` each test takes about ten times as long. It prints its figures (`--nocapture`).
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",
@@ -11,7 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use tests::child::{Ended, Running, command, folder};
 
-/// How often or how long, in the long form and in the other.
+/// Returns `long` in the long form of the tests, or else `short`.
 fn amount(short: u32, long: u32) -> u32 {
     if std::env::var_os("STATEMAP_LONG").is_some() { long } else { short }
 }
@@ -46,7 +46,7 @@ fn a_thread_that_blocks_again_and_again_is_not_interrupted() {
     assert!(printed.contains("\nnanosleep: 0 of "), "{printed}");
 }
 
-/// The calls that a program makes only because it is recorded. (`madvise` is not among them: threads make it at their ends.)
+/// The system calls that a program makes only because it is recorded. `madvise` isn't one: threads make it when they end.
 const OWN_CALLS: [i64; 6] = [
     libc::SYS_process_vm_readv,
     libc::SYS_getrusage,
@@ -56,7 +56,7 @@ const OWN_CALLS: [i64; 6] = [
     libc::SYS_timer_delete,
 ];
 
-/// A filter may come while one of the calls is being prepared: then it isn't made.
+/// If a filter is installed while one of the calls is being prepared, the call isn't made.
 #[test]
 fn a_filter_that_ends_the_program_for_a_call_ends_it_for_none_of_ours() {
     for when in ["before", "after"] {

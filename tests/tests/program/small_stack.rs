@@ -1,5 +1,4 @@
-//! A runtime whose threads have no more stack than Tokio itself needs also works when it is
-//! recorded.
+//! A runtime whose threads have no more stack than Tokio itself needs also works when it is recorded.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
 
 use std::path::Path;
@@ -16,19 +15,22 @@ fn run(program: &Path, name: &str, mode: &str, stack_bytes: usize) -> Ended {
     Running::start(command.args([mode, &stack_bytes.to_string()])).end()
 }
 
-/// The threads of `program` may need `more` bytes more than without us. `name` is that of a folder.
+/// Asserts that the threads of `program` need at most `more` bytes more than without recording. `name` names the folder.
 #[track_caller]
 fn assert_recorded(program: &Path, name: &str, more: usize) {
-    // The C library's minimum.
+    // The C library's minimum is 16 KiB.
     let mut least = 16 << 10;
     while !run(program, name, "plain", least).status.success() {
         least += PAGE;
-        assert!(least < 1 << 20, "it is not for the stack that it fails");
+        assert!(least < 1 << 20, "it fails for another reason than the stack");
     }
-    println!("without us it takes {least} bytes");
+    println!("without recording it takes {least} bytes");
     for stack_bytes in [least + more, least + 2 * PAGE, 64 << 10] {
         let ended = run(program, name, "observed", stack_bytes);
-        assert!(ended.status.success(), "{stack_bytes} bytes, {least} without us: {ended:?}");
+        assert!(
+            ended.status.success(),
+            "{stack_bytes} bytes, {least} without recording: {ended:?}"
+        );
         assert_eq!(ended.stdout, "the last line\n");
     }
 }
@@ -42,7 +44,7 @@ fn threads_with_little_stack_are_recorded() {
 
 #[test]
 #[ignore = "slow: builds a program"]
-fn optimised_ones_need_no_more() {
+fn optimised_programs_need_no_more_stack() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     assert_recorded(&build_program(target, Variant::Release, "small_stack"), "optimised", 0);
 }

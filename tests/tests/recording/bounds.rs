@@ -1,49 +1,35 @@
-//! No event is lost silently: an emitted event is kept or counted, in every output.
+//! No event is lost silently: every output keeps or counts each emitted event.
 #![cfg(tokio_unstable)]
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tests::check::check;
 use tests::load::yields;
-use tokio::runtime::Builder;
+use tests::runtime::{builder, counting_hooks, recorded};
 use tokio::task::yield_now;
 use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{
-    Collector, CollectorConfig, Event, Hooks, Keep, TaskState, Timeline, register_hooks_with,
+    Collector, CollectorConfig, Event, Keep, TaskState, Timeline, register_hooks,
+    register_hooks_with,
 };
 
-/// Records `program` on two workers, and counts what it emits with hooks of its own.
+/// Records `program` on two workers. Also returns the number of emitted events, which other hooks count.
 fn record<F: Future>(config: CollectorConfig, program: F) -> (Arc<Collector>, u64) {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    let emitted = Arc::new(AtomicU64::new(0));
-    macro_rules! count {
-        ($hook:ident, $hooks:expr, ($($meta:ident)?)) => {{
-            let emitted = Arc::clone(&emitted);
-            $hooks.$hook(move |$($meta)?| { emitted.fetch_add(1, Ordering::Relaxed); })
-        }};
-    }
-    let hooks = count!(on_thread_start, Hooks::new(), ());
-    let hooks = count!(on_thread_stop, hooks, ());
-    let hooks = count!(on_thread_park, hooks, ());
-    let hooks = count!(on_thread_unpark, hooks, ());
-    let hooks = count!(on_task_spawn, hooks, (_meta));
-    let hooks = count!(on_before_task_poll, hooks, (_meta));
-    let hooks = count!(on_after_task_poll, hooks, (_meta));
-    let hooks = count!(on_task_terminate, hooks, (_meta));
-    let mut builder = Builder::new_multi_thread();
-    let collector =
-        register_hooks_with(builder.worker_threads(2).enable_all(), config, hooks).unwrap();
+    let (hooks, emitted) = counting_hooks();
+    let mut builder = builder(2);
+    let collector = register_hooks_with(builder.enable_all(), config, hooks).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
-    // Not with `Collector::block_on`: the root future has no hook that could be counted.
+    // `Collector::block_on` would record the root future, which the hooks can't count.
     runtime.block_on(program);
     drop(runtime);
     collector.stop();
     (collector, emitted.load(Ordering::Relaxed))
 }
 
-/// The report, the data and `lost()` agree.
+/// Asserts that the report, the data and `lost()` agree.
 fn check_outputs(timeline: &Timeline, collector: &Collector) {
     assert_eq!(timeline.lost, collector.lost());
     let report = timeline.report().to_string();
@@ -121,23 +107,19 @@ fn first_keeps_the_oldest_and_last_the_newest() {
     assert!(last.tasks.iter().any(|task| task.terminated_ns.is_some()));
 }
 
-/// A task spawned long before the first kept record still has a name, a parent and the right state
-/// at the left edge.
+/// A task that was spawned long before the first kept record still has a name, a parent, and the right state at the left
+/// edge.
 #[test]
 fn the_flight_recorder_keeps_live_tasks() {
     let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(2).enable_all();
-    let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
-    collector.start();
-    let runtime = builder.build().unwrap();
+    let (collector, runtime) = recorded(builder(2), config);
     let (line, ids, timeline) = collector.block_on(&runtime, async {
         let line = line!() + 1;
         let parent = tokio::spawn(async {
             let sleeps = tokio::spawn(std::future::pending::<()>());
             let (to, from) = std::sync::mpsc::channel::<()>();
             let (began, begun) = tokio::sync::oneshot::channel();
-            // A poll that lasts from long before the left edge until the end.
+            // This poll lasts from long before the left edge until the end.
             let stuck = tokio::spawn(async move {
                 began.send(()).unwrap();
                 tokio::task::block_in_place(|| from.recv().unwrap_err());
@@ -169,29 +151,27 @@ fn the_flight_recorder_keeps_live_tasks() {
         assert_eq!(task.spawned_ns, None);
     }
     assert_eq!(find(parent), None, "it ended before the left edge");
-    // `main` was recorded, and was waiting for the tasks.
+    // `main` was recorded, too.
     let main = &timeline.tasks[0];
     assert_eq!(main.key, TaskKey::Root(0));
     assert_eq!(main.location.unwrap().file, file!());
     assert_eq!(main.first_ns, timeline.begin_ns);
-    // Few tasks are alive; the thousands that terminated are not kept.
+    // Few tasks are alive; the many that terminated aren't kept.
     assert!(timeline.tasks.len() < 100, "{}", timeline.tasks.len());
 }
 
-/// Short-lived threads leave few records each; the bounds hold for the sum.
+/// Short-lived threads leave few records each; the bound holds for all of them together.
 #[test]
 fn many_short_threads_stay_within_the_bounds() {
     for keep in [Keep::First, Keep::Last] {
         let config = CollectorConfig { max_events: 1000, keep, ..CollectorConfig::default() };
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(1).enable_all().thread_keep_alive(Duration::ZERO);
-        let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
-        collector.start();
-        let runtime = builder.build().unwrap();
+        let mut builder = builder(1);
+        builder.thread_keep_alive(Duration::ZERO);
+        let (collector, runtime) = recorded(builder, config);
         collector.block_on(&runtime, async {
             for _ in 0..1000 {
                 tokio::task::spawn_blocking(|| ()).await.unwrap();
-                // A snapshot must not change what is kept.
+                // Asking for the counts must not change what is kept.
                 if keep == Keep::First {
                     collector.lost();
                 }
@@ -206,15 +186,11 @@ fn many_short_threads_stay_within_the_bounds() {
     }
 }
 
-/// Calling `lost` while hooks evict: neither waits for the other forever.
+/// Calls of `lost` and hooks that evict don't block each other forever.
 #[test]
-fn lost_can_be_asked_at_any_time() {
+fn lost_may_be_called_at_any_time() {
     let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(2);
-    let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
-    collector.start();
-    let runtime = builder.build().unwrap();
+    let (collector, runtime) = recorded(builder(2), config);
     let work = runtime.spawn(yields(10, 20_000));
     let mut before = 0;
     while !work.is_finished() {
@@ -225,14 +201,11 @@ fn lost_can_be_asked_at_any_time() {
     runtime.block_on(work).unwrap();
 }
 
-/// The number of a root future is reused; the one that is running is kept.
+/// The number of a root future is reused, and the running one is kept.
 #[test]
 fn a_second_root_is_kept() {
     let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
-    let mut builder = Builder::new_multi_thread();
-    let collector = register_hooks_with(builder.worker_threads(1), config, Hooks::new()).unwrap();
-    collector.start();
-    let runtime = builder.build().unwrap();
+    let (collector, runtime) = recorded(builder(1), config);
     collector.block_on(&runtime, async {});
     let line = line!() + 1;
     let timeline = collector.block_on(&runtime, async {
@@ -245,13 +218,12 @@ fn a_second_root_is_kept() {
     assert_eq!((main.first_ns, main.terminated_ns), (timeline.begin_ns, None));
 }
 
-/// A task that terminated in a gap is not among the live tasks.
 #[test]
 fn a_task_that_terminated_in_a_gap_is_removed() {
     let config =
         CollectorConfig { max_events: 1000, buffer_capacity: 64, ..CollectorConfig::default() };
-    let mut builder = Builder::new_current_thread();
-    let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
+    let mut builder = builder(0);
+    let collector = register_hooks(&mut builder, config).unwrap();
     let runtime = builder.build().unwrap();
     let timeline = collector.block_on(&runtime, async {
         for _ in 0..10 {
@@ -271,7 +243,7 @@ fn a_task_that_terminated_in_a_gap_is_removed() {
     assert!(live.len() <= 3, "{live:?}");
 }
 
-/// Hooks of the program's own don't cause events that are not to be recorded.
+/// The program's own hooks don't cause events that the target excludes.
 #[test]
 fn own_hooks_do_not_change_what_is_recorded() {
     use tokio_statemap::TraceTarget;

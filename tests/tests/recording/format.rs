@@ -1,5 +1,5 @@
-//! For any program and any accuracy of its clocks: the data of its events passes the strict
-//! checker, the reader reads the same from it, and the same events yield the same bytes.
+//! For any program and any accuracy of its clocks, the data passes the strict checker, the reader agrees with the
+//! checker, and the same events yield the same bytes.
 
 mod waits;
 
@@ -16,18 +16,18 @@ use tokio_statemap::{
     Collector, CollectorConfig, Event, SpawnLocation, StatemapData, register_hooks,
 };
 
-/// The threads: some workers, then one that is none.
+/// The first threads are workers; one more isn't.
 const WORKERS: u32 = 3;
 const THREADS: u32 = WORKERS + 1;
 
 /// The value of the state of a task that is polled.
 const RUNNING: usize = 1;
 
-/// The most that two clocks differ, in ns, but for what they are rounded by.
+/// The largest difference of two clocks before rounding, in ns.
 const CLOCKS_DIFFER_NS: u64 = 1_050;
 
 #[derive(Clone, Copy, Debug)]
-enum Act {
+enum Action {
     Start,
     Stop,
     Park,
@@ -43,8 +43,7 @@ enum Act {
     /// The worker moves to another thread, as with `block_in_place`.
     Handover,
     EndPoll,
-    /// The polled task yields: it may be polled or dropped on another thread before the end of this
-    /// poll is recorded.
+    /// The polled task yields. It may be polled or dropped on another thread before the end of this poll is recorded.
     Yield,
     Terminate,
     Abort {
@@ -54,31 +53,31 @@ enum Act {
     Phantom,
 }
 
-/// An action of a thread, and the ns before it.
-type Step = (u32, u64, Act);
+/// A thread, the ns before its action, and the action.
+type Step = (u32, u64, Action);
 
-fn act() -> impl Strategy<Value = Act> {
+fn action() -> impl Strategy<Value = Action> {
     let ready = proptest::option::of(1..5_000_u64);
     prop_oneof![
-        1 => Just(Act::Start),
-        1 => Just(Act::Stop),
-        3 => Just(Act::Park),
-        3 => Just(Act::Unpark),
-        4 => any::<bool>().prop_map(|has_location| Act::Spawn { has_location }),
-        8 => (any::<Index>(), ready).prop_map(|(task, ready_for_ns)| Act::Poll { task, ready_for_ns }),
-        2 => Just(Act::PollRoot),
-        1 => Just(Act::Handover),
-        8 => Just(Act::EndPoll),
-        3 => Just(Act::Yield),
-        2 => Just(Act::Terminate),
-        1 => any::<Index>().prop_map(|task| Act::Abort { task }),
-        1 => Just(Act::Phantom),
+        1 => Just(Action::Start),
+        1 => Just(Action::Stop),
+        3 => Just(Action::Park),
+        3 => Just(Action::Unpark),
+        4 => any::<bool>().prop_map(|has_location| Action::Spawn { has_location }),
+        8 => (any::<Index>(), ready).prop_map(|(task, ready_for_ns)| Action::Poll { task, ready_for_ns }),
+        2 => Just(Action::PollRoot),
+        1 => Just(Action::Handover),
+        8 => Just(Action::EndPoll),
+        3 => Just(Action::Yield),
+        2 => Just(Action::Terminate),
+        1 => any::<Index>().prop_map(|task| Action::Abort { task }),
+        1 => Just(Action::Phantom),
     ]
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let pause = prop_oneof![Just(0), 0..20_u64, 0..3_000_u64, 0..5_000_000_000_u64];
-    proptest::collection::vec((0..THREADS, pause, act()), 0..250)
+    proptest::collection::vec((0..THREADS, pause, action()), 0..250)
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,11 +85,11 @@ struct Thread {
     worker: Option<u32>,
     polls: Option<u64>,
     has_yielded: bool,
-    /// Whether the task that yielded was polled or dropped on another thread since.
+    /// Whether another thread has polled or dropped the task since it yielded.
     is_passed: bool,
     is_parked: bool,
     poll_start_ns: u64,
-    /// The worker that its poll started on.
+    /// The worker on which its poll started.
     poll_worker: Option<u32>,
 }
 
@@ -114,11 +113,11 @@ struct Life {
     states: Vec<&'static str>,
     polls: usize,
     running_ns: u64,
-    /// The polls that had ended when the next one was seen, at the same time.
+    /// The number of polls that end where the next one starts.
     passed: u64,
 }
 
-/// A simulated runtime that follows a script, as far as a runtime would.
+/// A simulated runtime that follows a script, except for steps that no runtime would take.
 struct Program {
     resolution_ns: u64,
     skew_ns: Vec<u64>,
@@ -128,7 +127,7 @@ struct Program {
     live: Vec<Task>,
     is_root_polled: bool,
     events: Vec<Event>,
-    /// The lives of the tasks, except those that are no tasks.
+    /// The lives of the real tasks.
     lives: BTreeMap<u64, Life>,
 }
 
@@ -147,11 +146,11 @@ impl Program {
             events: Vec::new(),
             lives: BTreeMap::new(),
         };
-        for &(thread, pause_ns, act) in steps {
+        for &(thread, pause_ns, action) in steps {
             program.now_ns += pause_ns;
-            program.step(thread, act);
+            program.step(thread, action);
         }
-        // As drained: sorted by time, each thread's in order.
+        // A drain returns events by time, and those of a thread in their order.
         program.events.sort_by_key(Event::time_ns);
         program
     }
@@ -165,26 +164,28 @@ impl Program {
         self.last_id
     }
 
-    fn step(&mut self, thread: u32, act: Act) {
+    fn step(&mut self, thread: u32, action: Action) {
         let time_ns = self.time_ns(thread);
         let at = thread as usize;
         let Thread { worker, polls, has_yielded, is_passed, is_parked, .. } = self.threads[at];
         let Thread { poll_worker, poll_start_ns, .. } = self.threads[at];
         let is_free = polls.is_none() && !is_parked;
-        match act {
-            Act::Start if is_free => {
+        match action {
+            Action::Start if is_free => {
                 self.events.push(Event::WorkerStart { time_ns, thread, worker })
             }
-            Act::Stop if is_free => self.events.push(Event::WorkerStop { time_ns, thread, worker }),
-            Act::Park if is_free && worker.is_some() => {
+            Action::Stop if is_free => {
+                self.events.push(Event::WorkerStop { time_ns, thread, worker })
+            }
+            Action::Park if is_free && worker.is_some() => {
                 self.threads[at].is_parked = true;
                 self.events.push(Event::WorkerPark { time_ns, thread, worker });
             }
-            Act::Unpark if polls.is_none() && worker.is_some() => {
+            Action::Unpark if polls.is_none() && worker.is_some() => {
                 self.threads[at].is_parked = false;
                 self.events.push(Event::WorkerUnpark { time_ns, thread, worker });
             }
-            Act::Spawn { has_location } if !is_parked => {
+            Action::Spawn { has_location } if !is_parked => {
                 let task_id = self.id();
                 let location = has_location.then_some(SpawnLocation {
                     file: ["src/main.rs", "a\\b \"c\".rs"][(task_id % 2) as usize],
@@ -195,7 +196,7 @@ impl Program {
                 self.comes_into(task_id, "spawned");
                 self.events.push(Event::TaskSpawn { task_id, time_ns, thread, location });
             }
-            Act::Poll { task, ready_for_ns } if is_free && worker.is_some() => {
+            Action::Poll { task, ready_for_ns } if is_free && worker.is_some() => {
                 let mut idle: Vec<_> =
                     self.live.iter_mut().filter(|task| !task.is_polled).collect();
                 if idle.is_empty() {
@@ -207,11 +208,11 @@ impl Program {
                 let task_id = task.id;
                 self.start_poll(thread, task_id, ready_for_ns.map(|ns| time_ns.saturating_sub(ns)));
             }
-            Act::PollRoot if is_free && !self.is_root_polled => {
+            Action::PollRoot if is_free && !self.is_root_polled => {
                 self.is_root_polled = true;
                 self.start_poll(thread, Event::ROOT, None);
             }
-            Act::Handover if polls.is_some() && worker.is_some() => {
+            Action::Handover if polls.is_some() && worker.is_some() => {
                 let other = self.threads.iter().position(|t| t.worker.is_none());
                 let Some(other) = other.filter(|&other| self.threads[other].polls.is_none()) else {
                     return;
@@ -221,23 +222,23 @@ impl Program {
                 let time_ns = self.time_ns(thread);
                 self.events.push(Event::WorkerUnpark { time_ns, thread, worker });
             }
-            Act::Yield if polls.is_some_and(|id| id != Event::ROOT) && !has_yielded => {
-                // Up to this, which of two polls is the later one can't be told while one still runs.
+            Action::Yield if polls.is_some_and(|id| id != Event::ROOT) && !has_yielded => {
+                // Within this time it is unknown which of two polls is the later one, while one still runs.
                 self.now_ns += CLOCKS_DIFFER_NS + self.resolution_ns;
                 self.threads[at].has_yielded = true;
                 for task in &mut self.live {
                     task.is_polled &= Some(task.id) != polls;
                 }
             }
-            Act::EndPoll if is_passed => {
+            Action::EndPoll if is_passed => {
                 let Some(task_id) = self.threads[at].end_poll() else { return };
                 let worker = poll_worker;
                 self.events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
             }
-            Act::Terminate if has_yielded => {}
-            Act::EndPoll | Act::Terminate => {
+            Action::Terminate if has_yielded => {}
+            Action::EndPoll | Action::Terminate => {
                 let Some(task_id) = self.threads[at].end_poll() else { return };
-                let is_over = matches!(act, Act::Terminate);
+                let is_over = matches!(action, Action::Terminate);
                 if task_id == Event::ROOT {
                     self.is_root_polled = false;
                 } else if is_over {
@@ -254,7 +255,7 @@ impl Program {
                 let worker = poll_worker;
                 self.events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
             }
-            Act::Abort { task } if !is_parked => {
+            Action::Abort { task } if !is_parked => {
                 let is_idle = |task: &&Task| !task.is_polled && polls != Some(task.id);
                 let idle: Vec<_> = self.live.iter().filter(is_idle).collect();
                 if idle.is_empty() {
@@ -266,7 +267,7 @@ impl Program {
                 self.live.retain(|task| task.id != task_id);
                 self.events.push(Event::TaskTerminate { task_id, time_ns, thread });
             }
-            Act::Phantom => {
+            Action::Phantom => {
                 let task_id = self.id();
                 self.events.push(Event::TaskTerminate { task_id, time_ns, thread });
             }
@@ -282,7 +283,7 @@ impl Program {
         }
     }
 
-    /// Ends the poll in which the task yielded at `end_ns`, if its end is not recorded yet.
+    /// Ends the poll in which the task yielded at `end_ns`, if its end isn't recorded yet. Returns whether there is one.
     fn pass(&mut self, task_id: u64, end_ns: u64) -> bool {
         let is_in = |other: &&mut Thread| other.polls == Some(task_id) && !other.is_passed;
         let Some(thread) = self.threads.iter_mut().find(is_in) else { return false };
@@ -317,7 +318,7 @@ fn collector(schedule_latency: bool) -> Arc<Collector> {
     register_hooks(&mut builder, config).unwrap()
 }
 
-/// Checks both files of some events, and that the reader agrees with the checker.
+/// Checks both files, and that the reader agrees with the checker.
 fn check_data(data: &StatemapData) -> (Summary, Summary) {
     let checked = |bytes: Vec<u8>| {
         let summary = check(&bytes).unwrap_or_else(|problem| panic!("{problem}"));
@@ -338,11 +339,11 @@ fn agree(summary: &Summary, bytes: &[u8]) {
     assert_eq!(states, summary.states);
     assert!(statemap.tags.iter().all(|tag| tag.is_defined));
     for tag in &statemap.tags {
-        // The checker knows what the others say, of places of waiting.
-        let (of_place, of_location): (Vec<_>, Vec<_>) =
+        // The checker compares the tags of places with their functions.
+        let (place, location): (Vec<_>, Vec<_>) =
             tag.fields.iter().cloned().partition(|(key, _)| key.starts_with("wait"));
-        if !of_place.is_empty() {
-            let keys: Vec<_> = of_place.iter().map(|(key, _)| key.as_str()).collect();
+        if !place.is_empty() {
+            let keys: Vec<_> = place.iter().map(|(key, _)| key.as_str()).collect();
             assert_eq!(keys, ["wait", "waitsAt"]);
             continue;
         }
@@ -350,7 +351,7 @@ fn agree(summary: &Summary, bytes: &[u8]) {
         let (file, line) = rest.rsplit_once(':').unwrap();
         let members = [("file", file.to_owned()), ("location", format!("{line}:{column}"))];
         let members = members.map(|(key, value)| (key.to_owned(), Value::from(value).to_string()));
-        assert_eq!(of_location, members);
+        assert_eq!(location, members);
     }
     let tags: Vec<_> =
         statemap.tags.iter().map(|tag| (tag.state as usize, tag.tag.clone())).collect();
@@ -378,7 +379,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(500), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_data_of_any_program_pass(
+    fn the_data_of_any_program_is_valid(
         steps in steps(),
         is_coarse in any::<bool>(),
         skew_ns in proptest::collection::vec(0..50_u64, THREADS as usize),
@@ -407,13 +408,13 @@ proptest! {
             for (&id, life) in &program.lives {
                 let name = name(id);
                 prop_assert_eq!(tasks.entries(&name, "running"), life.polls, "{}", name);
-                // Two polls that are closer than the difference of two clocks may swap, and the
-                // first poll of a task has no `ready`.
+                // Two polls that are closer than the difference of two clocks may swap, and the first poll of a task has no
+                // `ready`.
                 let has_ready = schedule_latency && skew_ns.iter().all(|&ns| ns == skew_ns[0]);
                 let is_known = |state: &&str| has_ready || *state != "ready";
                 let seen = changes(tasks.states_of(&name).into_iter().filter(is_known));
                 let done = changes(life.states.iter().copied().filter(is_known));
-                // A task is aborted and a poll ends at the same time, or it terminates in the poll.
+                // If a task is aborted when a poll ends, it may also have terminated in the poll.
                 let is_close = |states: Vec<_>| states.join(" ").replace("waiting completed", "completed");
                 prop_assert_eq!(is_close(seen), is_close(done), "{}", name);
             }
@@ -421,9 +422,9 @@ proptest! {
     }
 
     #[test]
-    fn with_a_perfect_clock_each_task_runs_as_long_as_it_did(steps in steps()) {
-        // 1 000 ns between any two events: nothing has to be shifted.
-        let apart: Vec<Step> = steps.iter().map(|&(thread, ns, act)| (thread, ns + 1_000, act)).collect();
+    fn with_a_perfect_clock_running_times_are_exact(steps in steps()) {
+        // With 1 000 ns between any two events nothing has to be shifted.
+        let apart: Vec<Step> = steps.iter().map(|&(thread, ns, action)| (thread, ns + 1_000, action)).collect();
         let program = Program::run(&apart, 1, &[0; THREADS as usize]);
         let (tasks, _) = check_data(&collector(true).events_to_data(&program.events));
         let begin_ns = program.events.first().map_or(0, Event::time_ns);
@@ -436,7 +437,7 @@ proptest! {
             let is_open = |thread: &&Thread| thread.polls == Some(id) && !thread.is_passed;
             let open = program.threads.iter().filter(is_open);
             let open_ns: u64 = open.map(|thread| tasks.end_ns - (thread.poll_start_ns - begin_ns)).sum();
-            // Transitions at the same time are shifted: waiting, ready, running.
+            // Of transitions at the same time, waiting, ready and running, the later ones are shifted.
             let pushed_ns = (life.running_ns + open_ns).abs_diff(running_ns);
             prop_assert!(pushed_ns <= 2 * life.passed, "{}: {pushed_ns} ns", name(id));
             let states = life.states.iter().copied();
@@ -445,7 +446,7 @@ proptest! {
     }
 }
 
-/// The states without repetitions.
+/// Removes repetitions of states.
 fn changes<'a>(states: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut changes: Vec<_> = states.into_iter().collect();
     changes.dedup();
@@ -453,7 +454,7 @@ fn changes<'a>(states: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 #[test]
-fn no_events_at_all_pass() {
+fn the_data_of_no_events_is_valid() {
     let (tasks, workers) = check_data(&collector(true).events_to_data(&[]));
     assert!(tasks.entities.is_empty() && workers.entities.is_empty());
 }

@@ -1,4 +1,4 @@
-//! What is recorded is what happened: nothing is lost in silence, counted twice, or made up.
+//! The recording shows what happened: nothing is silently lost, counted twice, or made up.
 
 mod bounds;
 mod format;

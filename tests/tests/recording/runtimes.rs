@@ -1,23 +1,19 @@
-//! Several runtimes: one after the other on one thread, nested, and in parallel. Their events are
-//! never mixed.
+//! The events of several runtimes are never mixed, whether they run one after the other, nested, or in parallel.
 #![cfg(tokio_unstable)]
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tests::first_issue::long_polls;
+use tests::runtime::{builder, recorded};
+use tokio::runtime::Runtime;
 use tokio::task::yield_now;
-use tokio_statemap::report::Verdict;
 use tokio_statemap::timeline::TaskKey;
-use tokio_statemap::{
-    Collector, CollectorConfig, Hooks, Timeline, register_hooks, register_hooks_with,
-};
+use tokio_statemap::{Collector, CollectorConfig, Hooks, Timeline, register_hooks_with};
 
-fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
-    let collector = register_hooks(builder.enable_all(), CollectorConfig::default()).unwrap();
-    collector.start();
-    (collector, builder.build().unwrap())
+fn runtime(workers: usize) -> (Arc<Collector>, Runtime) {
+    recorded(builder(workers), CollectorConfig::default())
 }
 
 /// Spawns `tasks` tasks of three polls each, and returns their ids.
@@ -34,7 +30,7 @@ async fn spawn(tasks: usize) -> BTreeSet<u64> {
     ids
 }
 
-/// The timeline has `main` and these tasks with all their polls.
+/// Asserts that the timeline has `main` and these tasks, with all their polls.
 fn check(timeline: &Timeline, expected: &BTreeSet<u64>) {
     let ids: BTreeSet<u64> = timeline
         .tasks
@@ -49,16 +45,15 @@ fn check(timeline: &Timeline, expected: &BTreeSet<u64>) {
     for task in &timeline.tasks[1..] {
         assert_eq!(task.polls.len(), 3);
         assert_eq!(task.parent, Some(TaskKey::Root(0)));
-        // The terminate hook runs only after the awaiting task was woken.
         assert!(task.spawned_ns.is_some());
     }
 }
 
 #[test]
-fn one_after_the_other_on_one_thread() {
+fn runtimes_may_take_turns_on_one_thread() {
     for _ in 0..20 {
-        let (first, runtime_1) = runtime(Builder::new_current_thread());
-        let (second, runtime_2) = runtime(Builder::new_current_thread());
+        let (first, runtime_1) = runtime(0);
+        let (second, runtime_2) = runtime(0);
         let ids_1 = first.block_on(&runtime_1, spawn(5));
         let ids_2 = second.block_on(&runtime_2, spawn(7));
         let ids_3 = first.block_on(&runtime_1, spawn(3));
@@ -69,12 +64,12 @@ fn one_after_the_other_on_one_thread() {
 }
 
 #[test]
-fn nested_through_spawn_blocking() {
-    let (outer, outer_runtime) = runtime(Builder::new_multi_thread());
+fn a_nested_runtime_has_its_own_tasks() {
+    let (outer, outer_runtime) = runtime(2);
     let (inner, ids, inner_ids) = outer.block_on(&outer_runtime, async {
         let mut ids = spawn(10).await;
         let nested = tokio::task::spawn_blocking(|| {
-            let (inner, inner_runtime) = runtime(Builder::new_current_thread());
+            let (inner, inner_runtime) = runtime(0);
             let ids = inner.block_on(&inner_runtime, spawn(10));
             drop(inner_runtime);
             (inner, ids)
@@ -89,15 +84,10 @@ fn nested_through_spawn_blocking() {
 }
 
 #[test]
-fn in_parallel() {
+fn parallel_runtimes_have_their_own_tasks() {
     let threads = (0..4).map(|i| {
         std::thread::spawn(move || {
-            let mut builder = match i % 2 {
-                0 => Builder::new_current_thread(),
-                _ => Builder::new_multi_thread(),
-            };
-            builder.worker_threads(2);
-            let (collector, runtime) = runtime(builder);
+            let (collector, runtime) = runtime(i % 2 * 2);
             let ids = collector.block_on(&runtime, spawn(300));
             drop(runtime);
             check(&collector.snapshot(), &ids);
@@ -108,12 +98,11 @@ fn in_parallel() {
     }
 }
 
-/// A task that a task of one runtime spawns onto another belongs to that other, and has no parent
-/// there.
+/// A task that is spawned from another runtime has no parent.
 #[test]
-fn a_spawn_from_within_another_runtime() {
-    let (one, runtime_1) = runtime(Builder::new_current_thread());
-    let (other, runtime_2) = runtime(Builder::new_multi_thread());
+fn a_task_belongs_to_the_runtime_that_runs_it() {
+    let (one, runtime_1) = runtime(0);
+    let (other, runtime_2) = runtime(2);
     let handle = runtime_2.handle().clone();
     one.block_on(&runtime_1, async {
         tokio::spawn(async move { handle.spawn(async {}).await.unwrap() }).await.unwrap();
@@ -123,15 +112,15 @@ fn a_spawn_from_within_another_runtime() {
     assert_eq!((one.tasks.len(), other.tasks.len()), (2, 1));
     assert_eq!(other.tasks[0].parent, None);
     assert!(other.tasks[0].polls.iter().all(|poll| poll.worker().is_some()));
-    // The spawning thread is no worker of it, and takes no worker's number.
+    // The spawning thread isn't one of its workers, and takes no worker's number.
     assert!(other.workers.iter().all(|worker| worker.transitions.len() > 1));
 }
 
 #[test]
 fn current_is_the_collector_of_the_current_runtime() {
     assert!(tokio_statemap::current().is_none());
-    let (one, runtime_1) = runtime(Builder::new_current_thread());
-    let (other, runtime_2) = runtime(Builder::new_multi_thread());
+    let (one, runtime_1) = runtime(0);
+    let (other, runtime_2) = runtime(2);
     let tasks = |collector: &Collector| collector.snapshot().tasks.len();
     one.block_on(&runtime_1, async {
         spawn(3).await;
@@ -141,15 +130,15 @@ fn current_is_the_collector_of_the_current_runtime() {
         tokio::spawn(async { assert!(tokio_statemap::current().is_some()) }).await.unwrap();
         assert_eq!(tasks(&tokio_statemap::current().unwrap()), 2);
     });
-    let plain = Builder::new_current_thread().build().unwrap();
+    let plain = builder(0).build().unwrap();
     plain.block_on(async { assert!(tokio_statemap::current().is_none()) });
 }
 
 #[test]
 fn a_named_runtime_names_its_rows() {
-    let mut builder = Builder::new_multi_thread();
-    builder.name("api").worker_threads(1);
-    let (collector, runtime) = runtime(builder);
+    let mut builder = builder(1);
+    builder.name("api");
+    let (collector, runtime) = recorded(builder, CollectorConfig::default());
     collector.block_on(&runtime, spawn(1));
     drop(runtime);
     let timeline = collector.snapshot();
@@ -162,9 +151,8 @@ fn a_named_runtime_names_its_rows() {
     assert!(workers.entities.contains_key("api/worker-0"));
 }
 
-/// The hooks stack, in order, together with those that record.
 #[test]
-fn hooks_compose() {
+fn hooks_are_called_in_order_beside_those_that_record() {
     use std::sync::Mutex;
     let calls: Arc<Mutex<Vec<&str>>> = Arc::default();
     let log = |what| {
@@ -177,7 +165,7 @@ fn hooks_compose() {
         .on_before_task_poll(log("before"))
         .on_after_task_poll(log("after"))
         .on_task_terminate(log("terminate"));
-    let mut builder = Builder::new_current_thread();
+    let mut builder = builder(0);
     let collector = register_hooks_with(&mut builder, CollectorConfig::default(), hooks).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
@@ -188,10 +176,9 @@ fn hooks_compose() {
 
 /// Two hundred tests under the attribute, in parallel, as in a test suite.
 mod two_hundred_tests {
-    /// Nobody looks at it.
-    const REPORT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/two-hundred-{pid}.txt");
+    use tests::files::NULL_DEVICE;
 
-    /// Each spawns a number of tasks of its own, and records only these.
+    /// Spawns a number of tasks, and asserts that only these are recorded.
     async fn body(tasks: usize) {
         let ids = super::spawn(tasks).await;
         super::check(&tokio_statemap::current().unwrap().snapshot(), &ids);
@@ -200,7 +187,7 @@ mod two_hundred_tests {
     macro_rules! tests {
         ($($module:ident: $($name:ident = $tasks:expr),*;)*) => {
             $(mod $module { $(
-                #[tokio_statemap::test(report = super::REPORT)]
+                #[tokio_statemap::test(report = super::NULL_DEVICE)]
                 async fn $name() {
                     super::body($tasks).await;
                 }
@@ -209,7 +196,7 @@ mod two_hundred_tests {
                     #[tokio_statemap::test(
                         flavor = "multi_thread",
                         worker_threads = 2,
-                        report = super::super::REPORT,
+                        report = super::super::NULL_DEVICE,
                     )]
                     async fn multi_thread() {
                         super::super::body($tasks + 1).await;
@@ -228,9 +215,8 @@ mod two_hundred_tests {
     ten_each!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9);
 }
 
-/// Waits until each worker of the current runtime polls tasks: until another thread is the worker in whose place the
-/// caller blocks.
-fn wait_until_all_are_there() {
+/// Waits until each worker of the current runtime polls tasks, so that another thread has replaced the caller.
+fn wait_until_all_workers_poll() {
     let handle = tokio::runtime::Handle::current();
     let workers = handle.metrics().num_workers();
     let all = Arc::new(Barrier::new(workers + 1));
@@ -241,39 +227,31 @@ fn wait_until_all_are_there() {
     all.wait();
 }
 
-/// Calls `block_in_place` on a worker of `runtime`, so that another thread becomes the worker, and
-/// then `f`.
+/// Calls `block_in_place` on a worker of `runtime`, and `f` in it once another thread is the worker.
 fn in_place_of_a_worker<R: Send + 'static>(
     runtime: &Runtime,
     f: impl FnOnce() -> R + Send + 'static,
 ) -> R {
     let blocks = runtime.spawn(async move {
         tokio::task::block_in_place(|| {
-            wait_until_all_are_there();
+            wait_until_all_workers_poll();
             f()
         })
     });
     runtime.block_on(blocks).unwrap()
 }
 
-/// A root future is on no worker of another runtime, nor on one of its own that has moved to
-/// another thread.
+/// A root future isn't on a worker of another runtime, nor on one of its own that has moved to another thread.
 #[test]
 fn a_root_in_place_of_a_worker_is_on_none_of_them() {
     for inner_flavor in ["multi_thread", "current_thread", "the same"] {
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(2);
-        let (outer, outer_runtime) = runtime(builder);
+        let (outer, outer_runtime) = runtime(2);
         let outer_runtime = Arc::new(outer_runtime);
         let (inner, inner_runtime) = match inner_flavor {
             "the same" => (Arc::clone(&outer), Arc::clone(&outer_runtime)),
             _ => {
-                let mut builder = match inner_flavor {
-                    "current_thread" => Builder::new_current_thread(),
-                    _ => Builder::new_multi_thread(),
-                };
-                builder.worker_threads(2);
-                let (inner, inner_runtime) = runtime(builder);
+                let workers = if inner_flavor == "current_thread" { 0 } else { 2 };
+                let (inner, inner_runtime) = runtime(workers);
                 (inner, Arc::new(inner_runtime))
             }
         };
@@ -294,19 +272,18 @@ fn a_root_in_place_of_a_worker_is_on_none_of_them() {
     }
 }
 
-/// Of several threads in `block_on` of a `current_thread` runtime, one has the worker.
+/// If several threads are in `block_on` of a `current_thread` runtime, one of them is the worker.
 #[test]
 fn a_root_without_the_core_is_on_no_worker() {
-    // Inside `block_in_place` of another runtime's worker, or not.
+    // `block_on` is called inside `block_in_place` of another runtime's worker, or not.
     for nested in [false, true] {
-        let mut builder = Builder::new_multi_thread();
-        let outer = builder.worker_threads(1).build().unwrap();
-        let (collector, runtime) = runtime(Builder::new_current_thread());
+        let outer = builder(1).build().unwrap();
+        let (collector, runtime) = runtime(0);
         let runtime = Arc::new(runtime);
         let block_on = {
             let (collector, runtime) = (Arc::clone(&collector), Arc::clone(&runtime));
             move || {
-                // This thread had the worker.
+                // This thread was the worker.
                 collector.block_on(&runtime, yield_now());
                 let (go, closed) = std::sync::mpsc::channel::<()>();
                 let (end, ended) = tokio::sync::oneshot::channel::<()>();
@@ -334,7 +311,7 @@ fn a_root_without_the_core_is_on_no_worker() {
         }
         let timeline = collector.snapshot();
         let [first, second] = &timeline.tasks[..] else { panic!("{:?}", timeline.tasks) };
-        // The first root is on the thread that has the worker, as it starts first.
+        // The first root starts first, so its thread is the worker.
         let had = first.polls.iter().filter(|poll| poll.worker() == Some(0)).count();
         assert_eq!(had, first.polls.len());
         assert!(second.polls.len() > 1);
@@ -342,7 +319,7 @@ fn a_root_without_the_core_is_on_no_worker() {
         let report = timeline.report();
         let longest = report.longest_polls.iter().find(|poll| poll.task == second.key);
         assert_eq!(longest.map(|poll| poll.worker), Some(None), "{report}");
-        if let Verdict::LongPolls { culprit, .. } = &report.verdict {
+        if let Some((culprit, _)) = long_polls(&report) {
             assert_ne!(culprit.longest.task, second.key, "{report}");
         }
     }

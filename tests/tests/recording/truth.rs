@@ -1,4 +1,4 @@
-//! The timeline agrees with what the program itself counts, and with Tokio's own metrics.
+//! The timeline agrees with the counts of the program itself, and with Tokio's metrics.
 #![cfg(tokio_unstable)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +10,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tests::load::wait_for_workers;
+use tests::runtime::{builder, recorded};
 use tokio::runtime::{Builder, Runtime, RuntimeMetrics};
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, yield_now};
 use tokio_statemap::timeline::{Task, TaskKey};
 use tokio_statemap::{CollectorConfig, Event, Hooks, TaskState, Timeline, register_hooks_with};
 
-/// What the program counts: the polls of each task by its id.
+/// The number of polls of each task by its id, as the program counts them.
 type Polls = Arc<Mutex<BTreeMap<u64, Arc<AtomicU64>>>>;
 
 /// A future that counts its polls.
@@ -71,7 +72,7 @@ async fn everything(all: Polls, aborted: Aborted, multi_thread: bool) {
                 }
                 3 if multi_thread && i % 100 == 3 => {
                     tokio::task::block_in_place(|| {
-                        // Until a thread is there that becomes the worker.
+                        // A thread must be free to become the worker.
                         wait_for_workers();
                         std::thread::sleep(Duration::from_micros(500));
                     });
@@ -99,7 +100,7 @@ async fn everything(all: Polls, aborted: Aborted, multi_thread: bool) {
     while let Some(joined) = set.join_next().await {
         joined.unwrap();
     }
-    // Some are alive until the runtime ends.
+    // These live until the runtime ends.
     for _ in 0..5 {
         tokio::spawn(counted(&all, std::future::pending::<()>()));
     }
@@ -152,13 +153,13 @@ fn run(mut builder: Builder, multi_thread: bool) -> Seen {
 }
 
 fn multi_thread(workers: usize) -> Seen {
-    let mut builder = Builder::new_multi_thread();
+    let mut builder = builder(workers);
     // Tokio counts a poll from the LIFO slot together with the poll before it.
-    builder.worker_threads(workers).disable_lifo_slot();
+    builder.disable_lifo_slot();
     run(builder, true)
 }
 
-/// The spawned tasks in the timeline.
+/// Returns the spawned tasks of the timeline.
 fn tasks(timeline: &Timeline) -> BTreeMap<u64, &Task> {
     let spawned = timeline.tasks.iter().filter_map(|task| match task.key {
         TaskKey::Spawned(id) => Some((id, task)),
@@ -171,11 +172,9 @@ fn check(seen: &Seen) {
     let timeline = &seen.timeline;
     let tasks = tasks(timeline);
 
-    // The tasks, and the polls of each.
     assert_eq!(tasks.len() as u64, seen.metrics.spawned_tasks_count());
     for (id, task) in &tasks {
-        // Tokio runs a waiting task that is aborted once more, with hooks, to drop its future
-        // instead of polling it.
+        // Tokio runs an aborted task once more, with hooks, to drop its future instead of polling it.
         let cancelling = u64::from(seen.aborted.contains(id));
         let polls = seen.polls.get(id).copied().unwrap_or(0) + cancelling;
         assert_eq!(task.polls.len() as u64, polls, "{task:?}");
@@ -183,7 +182,6 @@ fn check(seen: &Seen) {
     let unpolled = tasks.values().filter(|task| task.polls.is_empty()).count();
     assert_eq!(unpolled as u64, seen.never_polled);
 
-    // Each worker.
     for (&worker, &parks) in &seen.parks {
         let found = &timeline.workers[worker];
         assert_eq!((found.index as usize, found.parks), (worker, parks));
@@ -198,7 +196,6 @@ fn check(seen: &Seen) {
     }
     assert_eq!(timeline.workers.len(), seen.metrics.num_workers());
 
-    // `main`, and the parents.
     let main = &timeline.tasks[0];
     assert_eq!(main.key, TaskKey::Root(0));
     assert!(main.terminated_ns.is_some());
@@ -214,7 +211,7 @@ fn check(seen: &Seen) {
     check_workers(timeline);
 }
 
-/// Each life is in order, from the spawn to the end.
+/// Asserts that the states of each task are in order, from its spawn to its end.
 fn check_lives(timeline: &Timeline) {
     for task in &timeline.tasks {
         let transitions: Vec<_> = task.transitions().collect();
@@ -235,7 +232,7 @@ fn check_lives(timeline: &Timeline) {
     }
 }
 
-/// No worker is in two polls at once: a worker that moves during a poll is no longer on that poll.
+/// Asserts that no worker is in two polls at once. A worker that moves during a poll is no longer in that poll.
 fn check_workers(timeline: &Timeline) {
     let mut polls: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for task in timeline.tasks.iter().filter(|task| matches!(task.key, TaskKey::Spawned(_))) {
@@ -255,38 +252,34 @@ fn check_workers(timeline: &Timeline) {
 }
 
 #[test]
-fn two_workers() {
+fn the_timeline_of_two_workers_is_true() {
     check(&multi_thread(2));
 }
 
 #[test]
-fn four_workers() {
+fn the_timeline_of_four_workers_is_true() {
     let seen = multi_thread(4);
     check(&seen);
     assert!(!seen.timeline.handovers.is_empty(), "block_in_place hands workers over");
 }
 
 #[test]
-fn current_thread() {
-    let seen = run(Builder::new_current_thread(), false);
+fn the_timeline_of_a_current_thread_runtime_is_true() {
+    let seen = run(builder(0), false);
     check(&seen);
-    // Here each park that a hook sees is one that Tokio counts.
+    // In this flavor Tokio counts each park for which it calls the hook.
     assert_eq!(seen.timeline.workers[0].parks, seen.metrics.worker_park_count(0));
-    // Blocking threads are no workers.
-    assert!(!seen.timeline.blocking_threads.is_empty());
+    // Blocking threads aren't workers.
+    assert!(!seen.timeline.pool.threads.is_empty());
     assert_eq!(seen.timeline.workers.len(), 1);
     let main = &seen.timeline.tasks[0];
     assert!(main.polls.iter().all(|poll| poll.worker() == Some(0)));
 }
 
-/// A task that is woken while the only worker is blocked is ready from then on, until the block is over.
+/// A task that is woken while the only worker is blocked is ready from then until the block is over.
 #[test]
-fn ready_behind_a_block() {
-    let mut builder = Builder::new_current_thread();
-    let config = CollectorConfig::default();
-    let collector = register_hooks_with(builder.enable_all(), config, Hooks::new()).unwrap();
-    collector.start();
-    let runtime = builder.build().unwrap();
+fn a_task_is_ready_behind_a_block() {
+    let (collector, runtime) = recorded(builder(0), CollectorConfig::default());
     let (waits, blocks) = collector.block_on(&runtime, async {
         let (wake, woken) = tokio::sync::oneshot::channel();
         let waits = tokio::spawn(woken);
@@ -315,9 +308,8 @@ fn ready_behind_a_block() {
     assert!(ends <= runs, "polled after it: {ends} {runs}");
 }
 
-/// For how long that is.
 #[test]
-fn ready_behind_a_planted_block() {
+fn the_time_behind_a_planted_block_is_exact() {
     const MS: u64 = 1_000_000;
     let start = |task_id, time_ns, ready_ns| {
         let (thread, worker) = (0, Some(0));

@@ -1,6 +1,7 @@
-//! Where tasks wait is where the programs themselves say that they do: each function of these keeps a shadow
-//! of its frame by hand, and the tree that is found must be the same, function by function and line by
-//! line.
+//! Tasks are found to wait where the programs themselves say so.
+//!
+//! Each function of these programs keeps a shadow of its frame by hand. The recorded tree must be the same, function by
+//! function and line by line.
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",

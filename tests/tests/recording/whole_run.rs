@@ -1,5 +1,4 @@
-//! What held the runtime up long ago is the verdict of a run far longer than the buffer, and no event is lost
-//! or counted twice for it.
+//! In a run far longer than the buffer, a block from long ago is still the verdict, and no event is lost or counted twice.
 #![cfg(tokio_unstable)]
 
 use std::sync::Arc;
@@ -7,33 +6,30 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tests::check::check;
+use tests::first_issue::long_polls;
+use tests::load::spin;
+use tests::runtime::{builder, counting_hooks, recorded};
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
-use tokio_statemap::report::{LocationRow, Report, Verdict};
+use tokio_statemap::report::{LocationRow, Report};
 use tokio_statemap::statemap::read::read;
 use tokio_statemap::statemap::{Recording, cut, recordings};
 use tokio_statemap::summary::{LocationSummary, Stretch, Summary};
 use tokio_statemap::timeline::{ClockChanges, Task};
 use tokio_statemap::{
-    Collector, CollectorConfig, Event, Hooks, Keep, Timeline, register_hooks, register_hooks_with,
+    Collector, CollectorConfig, Event, Hooks, Keep, Timeline, register_hooks_with,
 };
 
-/// A poll from this on is long: longer than what other programs on the machine cause, but for moments of which they take
-/// much (see [`undisturbed`]).
+/// The length of a long poll. Other programs on the machine rarely delay a poll for so long.
 const LONG_POLL: Duration = Duration::from_millis(100);
-/// What is kept where all that goes on during the block has room.
+/// The size of a buffer that has room for all events during the block.
 const FEW_EVENTS: usize = 40_000;
-/// What is kept where it doesn't.
+/// The size of a buffer that is filled several times during the block.
 const MANY_EVENTS: usize = 200_000;
+/// The time after which a test fails that would hang.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-fn spin(time: Duration) {
-    let until = Instant::now() + time;
-    while Instant::now() < until {
-        std::hint::spin_loop();
-    }
-}
-
-/// Yields after every `work`.
+/// Computes for `work` in each of `polls` polls.
 async fn yields(polls: u32, work: Duration) {
     for _ in 0..polls {
         spin(work);
@@ -41,60 +37,34 @@ async fn yields(polls: u32, work: Duration) {
     }
 }
 
-/// Installs the hooks, with some that count what is emitted.
+/// Installs hooks that record, and others that count the emitted events.
 fn install(builder: &mut Builder, config: CollectorConfig) -> (Arc<Collector>, Arc<AtomicU64>) {
-    let emitted = Arc::new(AtomicU64::new(0));
-    macro_rules! count {
-        ($hooks:expr, $($hook:ident($($meta:ident)?)),+) => {{
-            let hooks = $hooks;
-            $(
-                let counted = Arc::clone(&emitted);
-                let hooks = hooks.$hook(move |$($meta)?| {
-                    counted.fetch_add(1, Ordering::Relaxed);
-                });
-            )+
-            hooks
-        }};
-    }
-    let hooks = count!(
-        Hooks::new(),
-        on_thread_start(),
-        on_thread_stop(),
-        on_thread_park(),
-        on_thread_unpark(),
-        on_task_spawn(_meta),
-        on_before_task_poll(_meta),
-        on_after_task_poll(_meta),
-        on_task_terminate(_meta)
-    );
-    (register_hooks_with(builder, config, hooks).unwrap(), emitted)
+    let (hooks, emitted) = counting_hooks();
+    (register_hooks_with(builder.enable_all(), config, hooks).unwrap(), emitted)
 }
 
 /// A run with a block.
 struct Run {
     collector: Arc<Collector>,
-    /// That of the block's task.
+    timeline: Timeline,
+    /// The line where the task that blocks is spawned.
     line: u32,
-    /// How many events there were.
+    /// The number of emitted events.
     emitted: u64,
-    /// Whether the others were polled meanwhile. They are not if they yielded on the worker that is then blocked: no other
-    /// worker takes those from it.
-    others_ran: bool,
 }
 
-/// How long the block goes on if the others are not polled.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// A long block in the first moments, in which others are polled so many times, each for `work`, as they are before
-/// and after it; then several times as many events as are kept.
+/// Blocks a worker early in a run, which then emits several times as many events as are kept.
+///
+/// During the block other tasks have `polls` polls of `work`, and some more before and after it. Asserts that each event is
+/// kept or counted, and that the sums of the run know the block.
 fn block_then_busy(max_events: usize, polls: u64, work: Duration) -> Run {
-    let mut builder = Builder::new_multi_thread();
+    let mut builder = builder(2);
     let config = CollectorConfig { max_events, long_poll: LONG_POLL, ..CollectorConfig::default() };
-    let (collector, emitted) = install(builder.worker_threads(2).enable_all(), config);
+    let (collector, emitted) = install(&mut builder, config);
     collector.start();
     let runtime = builder.build().unwrap();
-    let (mut line, mut others_ran) = (0, false);
-    // Not with `Collector::block_on`: the root future has no hook that could be counted.
+    let mut line = 0;
+    // `Collector::block_on` would record the root future, which the hooks can't count.
     runtime.block_on(async {
         let ends = Arc::new(AtomicBool::new(false));
         let others = Arc::new(AtomicU64::new(0));
@@ -105,7 +75,7 @@ fn block_then_busy(max_events: usize, polls: u64, work: Duration) -> Run {
                 while !ends.load(Ordering::Relaxed) {
                     yields(1, work).await;
                     if others.fetch_add(1, Ordering::Relaxed) % 1000 == 0 {
-                        look_through(&collector);
+                        evict(&collector);
                     }
                 }
             }
@@ -121,15 +91,25 @@ fn block_then_busy(max_events: usize, polls: u64, work: Duration) -> Run {
         let meanwhile = Arc::clone(&others);
         line = line!() + 1;
         let blocks = tokio::spawn(async move {
+            // Tasks that yielded on this worker stay on it, and wait for the end of the block. It must begin while the other
+            // worker polls some.
+            loop {
+                let before = meanwhile.load(Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(1));
+                if meanwhile.load(Ordering::Relaxed) > before {
+                    break;
+                }
+                yield_now().await;
+            }
             let until = meanwhile.load(Ordering::Relaxed) + polls;
-            std::thread::sleep(LONG_POLL + LONG_POLL / 4);
             let began = Instant::now();
-            while meanwhile.load(Ordering::Relaxed) < until && began.elapsed() < PATIENCE {
+            std::thread::sleep(LONG_POLL + LONG_POLL / 4);
+            while meanwhile.load(Ordering::Relaxed) < until {
+                assert!(began.elapsed() < PATIENCE, "the other tasks aren't polled");
                 std::thread::sleep(Duration::from_millis(1));
             }
-            meanwhile.load(Ordering::Relaxed) >= until
         });
-        others_ran = blocks.await.unwrap();
+        blocks.await.unwrap();
         some_more().await;
         ends.store(true, Ordering::Relaxed);
         for task in tasks {
@@ -141,93 +121,120 @@ fn block_then_busy(max_events: usize, polls: u64, work: Duration) -> Run {
             for task in busy.collect::<Vec<_>>() {
                 task.await.unwrap();
             }
-            look_through(&collector);
+            evict(&collector);
         }
     });
     drop(runtime);
     collector.stop();
-    Run { collector, line, emitted: emitted.load(Ordering::Relaxed), others_ran }
-}
-
-/// Looks through what is to be evicted. On a machine so busy that the background thread gets no processor nobody does, and
-/// what is evicted is added up, but none of it kept.
-fn look_through(collector: &Collector) {
-    collector.lost();
-}
-
-/// A run in which the block is the only long poll, and others are polled meanwhile. That of another is long where other
-/// programs take both processors for so long.
-fn undisturbed(max_events: usize, polls: u64, work: Duration) -> Run {
-    let is_undisturbed = |run: &Run| {
-        let timeline = run.collector.snapshot();
-        let whole = timeline.whole_run().unwrap();
-        assert!(whole.longest_polls[0].length_ns >= LONG_POLL.as_nanos() as u64, "{whole:?}");
-        let second = whole.longest_polls.get(1).map_or(0, |poll| poll.length_ns);
-        run.others_ran && second < LONG_POLL.as_nanos() as u64
-    };
-    let mut runs = (0..10).map(|_| block_then_busy(max_events, polls, work));
-    runs.find(is_undisturbed).expect("others are polled for long, or not at all, each time")
-}
-
-/// Of whom the report speaks first: the line, and the time.
-fn culprit(report: &Report) -> Option<(u32, u64)> {
-    match &report.verdict {
-        Verdict::LongPolls { culprit, .. } => {
-            let mut longest = report.longest_polls.iter();
-            let of = longest.find(|poll| poll.place == culprit.place)?;
-            Some((culprit.place.location?.line, of.start_ns))
-        }
-        _ => None,
-    }
-}
-
-#[test]
-fn a_block_in_the_first_moments_is_the_verdict() {
-    // Much less than what may wait for the end of a poll, which is half of what is kept.
-    let meanwhile = FEW_EVENTS as u64 / 40;
-    let Run { collector, line, emitted, .. } =
-        undisturbed(FEW_EVENTS, meanwhile, Duration::from_micros(50));
-    let timeline = collector.snapshot();
+    let (timeline, emitted) = (collector.snapshot(), emitted.load(Ordering::Relaxed));
     assert_eq!(timeline.events + timeline.lost.total(), emitted, "each is kept or counted");
     assert_eq!(timeline.lost, collector.lost());
-    // One event is a poll's start, or its end, a spawn, or what a thread did.
+    assert!(timeline.lost.dropped_events > 3 * max_events as u64);
+    assert!(timeline.events <= max_events as u64);
+    // A poll is two events; spawns, ends, parks and unparks are one each.
     let whole = timeline.whole_run().unwrap();
     assert!(whole.polls > emitted / 4 && whole.polls < emitted / 2, "{}", whole.polls);
     assert_eq!(collector.summary().polls, whole.polls);
-    assert!(timeline.lost.dropped_events > 3 * FEW_EVENTS as u64);
-    assert!(timeline.events <= FEW_EVENTS as u64);
-    let report = timeline.report();
-    let (found, at_ns) = culprit(&report).unwrap_or_else(|| panic!("{report}"));
-    assert_eq!(found, line, "{report}");
+    let lines = whole.locations.iter().map(|row| row.location.map(|location| location.line));
+    let lines: Vec<_> = lines.collect();
+    let mut longest = whole.longest_polls.iter();
+    let block = longest.find(|poll| lines[poll.location] == Some(line)).expect("it is kept");
+    assert!(block.length_ns >= LONG_POLL.as_nanos() as u64, "{block:?}");
+    assert!(block.worker.is_some(), "{block:?}");
+    Run { collector, timeline, line, emitted }
+}
+
+/// Evicts the oldest events on this thread. On a machine so busy that the background thread gets no processor, evicted
+/// events would only be added up, and nothing of them kept.
+fn evict(collector: &Collector) {
+    collector.lost();
+}
+
+/// Returns the line that the verdict blames for long polls, and the start of the longest one.
+fn blamed(report: &Report) -> Option<(u32, u64)> {
+    let (culprit, _) = long_polls(report)?;
+    let mut longest = report.longest_polls.iter();
+    let poll = longest.find(|poll| poll.place == culprit.place)?;
+    Some((culprit.place.location?.line, poll.start_ns))
+}
+
+/// Runs [`block_then_busy`] `runs` times, passes each run whose verdict is the block to `check`, with the report and the
+/// block's start, and returns their number.
+///
+/// The machine may delay another poll for longer than the block, or keep the recorder from looking at it, so the verdict is a
+/// matter of rates.
+fn count_verdicts(
+    runs: usize,
+    (max_events, polls, work): (usize, u64, Duration),
+    check: impl Fn(Run, Report, u64),
+) -> usize {
+    let mut named = 0;
+    for _ in 0..runs {
+        let run = block_then_busy(max_events, polls, work);
+        let report = run.timeline.report();
+        match blamed(&report) {
+            Some((line, at_ns)) if line == run.line => {
+                check(run, report, at_ns);
+                named += 1;
+            }
+            _ => println!("the block isn't the verdict\n{report}"),
+        }
+    }
+    println!("the block is the verdict of {named} of {runs} runs");
+    named
+}
+
+#[test]
+fn an_early_block_is_the_verdict() {
+    const RUNS: usize = 4;
+    // The events during the block must be much fewer than may wait for the end of a poll: half of the kept ones.
+    let meanwhile = FEW_EVENTS as u64 / 40;
+    let parameters = (FEW_EVENTS, meanwhile, Duration::from_micros(50));
+    let named = count_verdicts(RUNS, parameters, |run, report, at_ns| {
+        assert_block_is_kept(&run, &report, at_ns, meanwhile);
+    });
+    assert!(named >= RUNS / 2, "{named} of {RUNS}");
+}
+
+/// Asserts that the block is kept with everything around it, and that the report and the files are of the whole run.
+fn assert_block_is_kept(run: &Run, report: &Report, at_ns: u64, meanwhile: u64) {
+    let Run { collector, timeline, line, emitted } = run;
+    let (line, emitted) = (*line, *emitted);
+    let whole = timeline.whole_run().unwrap();
     assert!(at_ns < timeline.recent_ns, "{report}");
-    // It is there as a whole, with what was around it.
     let (from, to) = timeline
         .stretches_before()
         .find(|&(from, to)| (from..to).contains(&at_ns))
         .unwrap_or_else(|| panic!("{report}"));
     let blocked = |task: &&Task| task.location.is_some_and(|location| location.line == line);
     let block = timeline.tasks.iter().find(blocked).unwrap();
-    // The tasks that ended between then and now are not taken to be alive.
+    // Tasks that ended between then and the kept events aren't taken to be alive.
     assert!(block.terminated_ns.is_some());
-    assert_eq!(report.live_tasks, 0, "{report}");
-    let [block] = &block.polls[..] else { panic!("{block:?}") };
+    assert_eq!(report.counts.live_tasks, 0, "{report}");
+    let block = block.polls.iter().find(|poll| poll.start_ns() == at_ns).expect("it is kept");
     let (begins, ends) = (block.start_ns(), block.end_ns().expect("it has ended"));
     assert!(from < begins && ends < to, "{from} {begins} {ends} {to}: {report}");
     let polls = timeline.tasks.one_by_one().flat_map(|task| task.into_owned().polls);
     let within = polls.filter(|poll| (begins..ends).contains(&poll.start_ns())).count() as u64;
-    // The block's own is one more; another may be emitted before it is counted, or after.
+    // The block itself is one more, and polls are counted shortly after they were emitted.
     assert!(within >= meanwhile, "{within}: {report}");
     let words: Vec<_> = report.to_string().split_whitespace().map(str::to_owned).collect();
     assert!(words.join(" ").contains("before, around the longest polls"), "{report}");
-    // The report is of the whole run.
-    assert_eq!((report.tasks, report.polls), (whole.tasks, whole.polls), "{report}");
-    assert_eq!(report.recorded_ns, whole.recorded_ns, "{report}");
-    let by_row = |of: fn(&LocationRow) -> u64| report.locations.iter().map(of).sum::<u64>();
+    // The report covers the whole run.
+    assert_eq!((report.counts.tasks, report.counts.polls), (whole.tasks, whole.polls), "{report}");
+    assert_eq!(report.recording.recorded_ns, whole.recorded_ns, "{report}");
+    let by_row = |value: fn(&LocationRow) -> u64| report.locations.iter().map(value).sum::<u64>();
     assert_eq!((by_row(|row| row.tasks), by_row(|row| row.polls)), (whole.tasks, whole.polls));
-    assert!(report.detail_ns.is_some_and(|ns| ns < report.recorded_ns), "{report}");
-    assert!(report.longest_polls.iter().all(|poll| poll.length_ns <= report.end_ns), "{report}");
-    files_say_the_same(&timeline, &report);
-    // A drain returns all that is kept, and leaves nothing.
+    assert!(
+        report.recording.detail_ns.is_some_and(|ns| ns < report.recording.recorded_ns),
+        "{report}"
+    );
+    assert!(
+        report.longest_polls.iter().all(|poll| poll.length_ns <= report.recording.end_ns),
+        "{report}"
+    );
+    assert_files_say_the_same(timeline, report);
+    // A drain returns everything that is kept.
     let events = collector.drain_events();
     assert_eq!(events.len() as u64, timeline.events);
     assert!(events.is_sorted_by_key(Event::time_ns));
@@ -236,47 +243,35 @@ fn a_block_in_the_first_moments_is_the_verdict() {
     assert_eq!((after.events, after.stretches_before().count()), (0, 0));
 }
 
-/// The same where so much goes on meanwhile that it can't all be kept. Where nobody gets to look through what is evicted in
-/// time, nothing of it is kept, but it is added up all the same.
+/// More events are emitted during the block than can be kept.
 #[test]
 #[ignore = "slow: millions of events"]
-fn a_long_block_among_many_events_is_the_verdict() {
-    const RUNS: usize = 8;
-    for run in 1..=RUNS {
-        // Each poll is two events.
-        let Run { collector, line, emitted, .. } =
-            undisturbed(MANY_EVENTS, MANY_EVENTS as u64 / 2, Duration::from_micros(5));
-        let timeline = collector.snapshot();
-        assert_eq!(timeline.events + timeline.lost.total(), emitted, "each is kept or counted");
+fn an_early_block_among_many_events_is_the_verdict() {
+    const RUNS: usize = 4;
+    // A poll is two events.
+    let parameters = (MANY_EVENTS, MANY_EVENTS as u64 / 2, Duration::from_micros(5));
+    let named = count_verdicts(RUNS, parameters, |run, report, at_ns| {
+        let timeline = &run.timeline;
         assert_eq!(timeline.machine.clock, ClockChanges::default(), "a busy machine is no jump");
         let whole = timeline.whole_run().unwrap();
-        let longest = whole.longest_polls[0];
-        let location = whole.locations[longest.location].location.unwrap();
-        assert!(longest.worker.is_some(), "{longest:?}");
-        assert_eq!(location.line, line, "{longest:?}");
-        let report = timeline.report();
-        let Some((found, at_ns)) = culprit(&report) else {
-            println!("run {run}: it isn't kept\n{report}");
-            continue;
-        };
-        println!("kept in run {run}");
-        assert_eq!(found, line, "{report}");
-        assert!(at_ns.abs_diff(longest.start_ns) <= 1, "{longest:?}: {report}");
-        let of_report = &report.longest_polls[0];
-        // Both are rounded.
-        let is_same = of_report.length_ns.abs_diff(longest.length_ns) <= 1;
-        assert!(!of_report.is_cut && is_same, "{longest:?}: {report}");
-        // It begins in one stretch, and ends in another, unless all that went on meanwhile had room.
-        let of =
+        let mut longest = whole.longest_polls.iter();
+        // The times are rounded.
+        let block = longest.find(|poll| poll.start_ns.abs_diff(at_ns) <= 1).expect("it is kept");
+        let mut reported = report.longest_polls.iter();
+        let reported = reported.find(|poll| poll.start_ns == at_ns).expect("it is reported");
+        let is_same = reported.length_ns.abs_diff(block.length_ns) <= 1;
+        assert!(!reported.is_cut && is_same, "{block:?}: {report}");
+        // It begins in one stretch and ends in another, unless all events of the block had room.
+        let stretch =
             |at_ns| timeline.stretches_before().position(|(from, to)| (from..=to).contains(&at_ns));
-        let (begins, ends) = (of(at_ns), of(at_ns + longest.length_ns));
+        let (begins, ends) = (stretch(at_ns), stretch(at_ns + block.length_ns));
         assert!(begins.is_some() && begins <= ends, "{begins:?} {ends:?}: {report}");
-        return files_say_the_same(&timeline, &report);
-    }
-    panic!("the block is kept in none of {RUNS} runs");
+        assert_files_say_the_same(timeline, &report);
+    });
+    assert!(named >= 1, "{named} of {RUNS}");
 }
 
-fn files_say_the_same(timeline: &Timeline, report: &Report) {
+fn assert_files_say_the_same(timeline: &Timeline, report: &Report) {
     let data = timeline.clone().to_data();
     let (tasks, workers) = (data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap());
     check(&tasks).unwrap();
@@ -288,41 +283,43 @@ fn files_say_the_same(timeline: &Timeline, report: &Report) {
     assert_eq!(again.recent_ns, timeline.recent_ns);
     assert_eq!(again.whole_run(), timeline.whole_run());
     assert!(again.whole_run().is_some_and(|whole| whole.stretches.len() > 10));
-    // One of them alone says of the whole run what it has.
+    // Each file alone has its part of the whole run.
     for file in &files {
         let alone = recordings(std::slice::from_ref(file));
         let [Recording::Run { timeline: alone, .. }] = &alone[..] else { panic!("another run") };
-        let of_alone = alone.report();
-        let counts = |report: &Report| (report.recorded_ns, report.tasks, report.polls);
-        assert_eq!(counts(&of_alone), counts(report));
+        let alone_report = alone.report();
+        let counts = |report: &Report| {
+            (report.recording.recorded_ns, report.counts.tasks, report.counts.polls)
+        };
+        assert_eq!(counts(&alone_report), counts(report));
         let is_tasks = alone.workers.is_empty();
-        assert_eq!(of_alone.workers.is_empty(), is_tasks);
+        assert_eq!(alone_report.workers.is_empty(), is_tasks);
         if is_tasks {
-            assert_eq!(of_alone.locations, report.locations);
-            assert_eq!(of_alone.longest_polls, report.longest_polls);
-            assert_eq!(culprit(&of_alone), culprit(report));
+            assert_eq!(alone_report.locations, report.locations);
+            assert_eq!(alone_report.longest_polls, report.longest_polls);
+            assert_eq!(blamed(&alone_report), blamed(report));
         } else {
-            assert_eq!(of_alone.workers, report.workers);
+            assert_eq!(alone_report.workers, report.workers);
         }
     }
-    // A part is of what it shows.
+    // A cut part has no sums of the whole run.
     let mut parts = files;
     cut(&mut parts, 0, Some(1_000_000));
     let cut = recordings(&parts);
     let [Recording::Run { timeline: part, .. }] = &cut[..] else { panic!("another run") };
-    assert!(part.whole_run().is_none() && part.report().detail_ns.is_none());
+    assert!(part.whole_run().is_none() && part.report().recording.detail_ns.is_none());
 }
 
-/// Long polls all the time, while others read, drain, stop and start.
+/// Many long polls are evicted while another thread takes snapshots and drains.
 #[test]
 fn no_event_is_lost_or_counted_twice() {
-    let mut builder = Builder::new_multi_thread();
+    let mut builder = builder(2);
     let config = CollectorConfig {
         max_events: 60_000,
         long_poll: Duration::from_millis(1),
         ..CollectorConfig::default()
     };
-    let (collector, emitted) = install(builder.worker_threads(2).enable_all(), config);
+    let (collector, emitted) = install(&mut builder, config);
     collector.start();
     let runtime = builder.build().unwrap();
     let ends = AtomicBool::new(false);
@@ -371,15 +368,14 @@ fn no_event_is_lost_or_counted_twice() {
 #[test]
 fn each_poll_is_in_one_summary() {
     const TASKS: u64 = 300;
-    let mut builder = Builder::new_multi_thread();
+    let mut builder = builder(2);
     let config = CollectorConfig { max_events: 2000, ..CollectorConfig::default() };
     let polled = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&polled);
     let hooks = Hooks::new().on_after_task_poll(move |_| {
         counted.fetch_add(1, Ordering::Relaxed);
     });
-    let builder = builder.worker_threads(2).enable_all();
-    let collector = register_hooks_with(builder, config, hooks).unwrap();
+    let collector = register_hooks_with(builder.enable_all(), config, hooks).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
     let ends = AtomicBool::new(false);
@@ -412,29 +408,26 @@ fn each_poll_is_in_one_summary() {
     summaries.push(collector.reset_summary());
     let last = summaries.last().unwrap();
     assert_eq!((last.running_polls, last.cut_polls, last.missed_events), (0, 0, 0), "{last:?}");
-    let over = |of: &Summary| of.polls - of.running_polls;
-    assert_eq!(summaries.iter().map(over).sum::<u64>(), polled.load(Ordering::Relaxed));
-    assert_eq!(summaries.iter().map(|of| of.tasks).sum::<u64>(), TASKS);
-    for of in &summaries {
-        let by_row = |what: fn(&LocationSummary) -> u64| of.locations.iter().map(what).sum::<u64>();
-        assert_eq!(by_row(|row| row.polls.count()), of.polls);
-        assert_eq!(by_row(|row| row.tasks), of.tasks);
-        assert_eq!(of.workers.iter().map(|worker| worker.polls).sum::<u64>(), of.polls, "{of:?}");
-        assert_eq!(of.stretches.iter().map(|stretch| stretch.polls).sum::<u64>(), of.polls);
-        assert!(of.stretches.len() <= 2000 && of.longest_polls.len() as u64 <= of.polls);
+    let ended = |summary: &Summary| summary.polls - summary.running_polls;
+    assert_eq!(summaries.iter().map(ended).sum::<u64>(), polled.load(Ordering::Relaxed));
+    assert_eq!(summaries.iter().map(|summary| summary.tasks).sum::<u64>(), TASKS);
+    for summary in &summaries {
+        let Summary { locations, workers, stretches, longest_polls, polls, .. } = summary;
+        let by_row = |value: fn(&LocationSummary) -> u64| locations.iter().map(value).sum::<u64>();
+        assert_eq!(by_row(|row| row.polls.count()), *polls);
+        assert_eq!(by_row(|row| row.tasks), summary.tasks);
+        assert_eq!(workers.iter().map(|worker| worker.polls).sum::<u64>(), *polls, "{summary:?}");
+        assert_eq!(stretches.iter().map(|stretch| stretch.polls).sum::<u64>(), *polls);
+        assert!(stretches.len() <= 2000 && longest_polls.len() as u64 <= *polls);
     }
     let after = collector.summary();
     assert_eq!((after.polls, after.tasks, after.locations.len()), (0, 0, 0), "{after:?}");
 }
 
-/// Neither root futures, nor the tasks of the blocking pool, nor the workers' own loops are among the tasks that end.
+/// Root futures, tasks of the blocking pool, and the workers' own loops don't count as tasks that end.
 #[test]
 fn as_many_tasks_end_as_are_spawned() {
-    let mut builder = Builder::new_multi_thread();
-    let builder = builder.worker_threads(2).enable_all();
-    let collector = register_hooks(builder, CollectorConfig::default()).unwrap();
-    collector.start();
-    let runtime = builder.build().unwrap();
+    let (collector, runtime) = recorded(builder(2), CollectorConfig::default());
     for _ in 0..5 {
         collector.block_on(&runtime, async {
             for _ in 0..10 {
@@ -450,11 +443,11 @@ fn as_many_tasks_end_as_are_spawned() {
     assert_eq!((whole.tasks, sum(|s| s.spawned), sum(|s| s.terminated)), (50, 50, 50));
 }
 
-/// With `keep = "first"` each event is in a summary or missed, whether it is drained or not; and both begin anew with a
-/// reset.
+/// With `keep = "first"`, each event is in a summary or counted as missed, whether it is drained or not. A reset starts both
+/// anew.
 #[test]
-fn what_is_refused_is_missed_once() {
-    let mut builder = Builder::new_current_thread();
+fn refused_events_are_missed_once() {
+    let mut builder = builder(0);
     let config = CollectorConfig {
         max_events: 100,
         buffer_capacity: 64,
@@ -468,7 +461,7 @@ fn what_is_refused_is_missed_once() {
     drop(runtime);
     collector.stop();
     let before = collector.summary();
-    // A poll is two events; a spawn, an end, and what the thread does are the others.
+    // A poll is two events; a spawn, an end, parks and unparks are the others.
     assert!(before.polls <= 50 && before.polls > 40, "{before:?}");
     assert_eq!(before.missed_events + 100, emitted.load(Ordering::Relaxed));
     let drained = collector.drain_events();
@@ -476,6 +469,6 @@ fn what_is_refused_is_missed_once() {
     let after = collector.summary();
     assert_eq!((after.polls, after.missed_events), (before.polls, before.missed_events));
     assert_eq!(collector.reset_summary().missed_events, before.missed_events);
-    let anew = collector.summary();
-    assert_eq!((anew.polls, anew.missed_events), (0, 0), "{anew:?}");
+    let after = collector.summary();
+    assert_eq!((after.polls, after.missed_events), (0, 0), "{after:?}");
 }

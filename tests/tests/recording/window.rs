@@ -1,5 +1,4 @@
-//! Recording is started late, stopped, and started again: what is recorded is right, and nothing is
-//! made up about the rest.
+//! If recording starts late, or stops and starts again, what is recorded is right, and nothing is made up about the rest.
 #![cfg(tokio_unstable)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tests::check::check;
+use tests::files::NULL_DEVICE;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
@@ -17,6 +17,7 @@ use tokio_statemap::{
     register_hooks, register_hooks_with,
 };
 
+/// Builds a runtime with hooks that don't record yet.
 fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
     let config = CollectorConfig::default();
     let collector = register_hooks(builder.worker_threads(2).enable_all(), config).unwrap();
@@ -69,9 +70,8 @@ fn a_late_start_records_spawn_locations() {
     assert!(main.polls[0].is_cut_left(), "it was being polled when the recording started");
 }
 
-/// Between a stop and the next start there is a gap; no state reaches across it.
 #[test]
-fn stopped_and_started_again() {
+fn no_state_reaches_across_a_gap() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
     collector.start();
     let keys = collector.block_on(&runtime, async {
@@ -86,7 +86,7 @@ fn stopped_and_started_again() {
         let task = polls();
         before = id(&task);
         task.await.unwrap();
-        // It is running when recording stops, and still when it starts again.
+        // This task is polled when recording stops, and still when it starts again.
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (began, begun) = tokio::sync::oneshot::channel();
         let long = tokio::spawn(async move {
@@ -99,7 +99,7 @@ fn stopped_and_started_again() {
         let task = polls();
         during = id(&task);
         task.await.unwrap();
-        // Who awaits a task goes on before its last poll has ended: that has when no worker runs any more.
+        // A task may be joined before its last poll has ended. The poll has certainly ended when all workers are parked.
         let metrics = runtime.metrics();
         while !(0..2).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1) {
             yield_now().await;
@@ -124,7 +124,7 @@ fn stopped_and_started_again() {
     let [before, during, after, long] = keys.map(|key| find(&timeline, key));
     let polls = &before.unwrap().polls;
     assert_eq!(polls.len(), 11);
-    // What was recorded is on the sides of the gap on which it was.
+    // Each poll is on its side of the gap.
     assert!(polls[9].end_ns().is_some_and(|end_ns| end_ns <= from));
     assert_eq!(during, None, "it lived in the gap");
     assert_eq!(after.unwrap().polls.len(), 11);
@@ -141,9 +141,8 @@ fn stopped_and_started_again() {
     check(&data.workers_to_bytes().unwrap()).unwrap();
 }
 
-/// Nothing was ever recorded: the outputs say so, and are valid.
 #[test]
-fn never_started() {
+fn a_recording_that_never_started_is_empty_and_valid() {
     let (collector, runtime) = runtime(Builder::new_current_thread());
     collector.block_on(&runtime, async { tokio::spawn(async {}).await.unwrap() });
     assert!(!collector.is_recording());
@@ -157,7 +156,7 @@ fn never_started() {
     check(&data.workers_to_bytes().unwrap()).unwrap();
 }
 
-/// Waits until `is_true`. It is no measurement: a test that waits for what never comes fails instead of hanging.
+/// Waits until `is_true`. The limit measures nothing; it lets a test fail instead of hang.
 async fn wait_until(is_true: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_true() {
@@ -166,13 +165,8 @@ async fn wait_until(is_true: impl Fn() -> bool) {
     }
 }
 
-/// The key `start_after` of the attribute: at that time nothing is recorded yet.
-#[tokio_statemap::test(
-    start_after = "1h",
-    duration = "1ms",
-    report = concat!(env!("CARGO_TARGET_TMPDIR"), "/early-{pid}.txt"),
-)]
-async fn before_the_window_of_the_attribute() {
+#[tokio_statemap::test(start_after = "1h", duration = "1ms", report = NULL_DEVICE)]
+async fn nothing_is_recorded_before_start_after() {
     let collector = tokio_statemap::current().unwrap();
     assert!(!collector.is_recording());
     tokio::spawn(async {}).await.unwrap();
@@ -181,13 +175,8 @@ async fn before_the_window_of_the_attribute() {
     assert_eq!((timeline.events, timeline.tasks.len()), (0, 0));
 }
 
-/// The same once it has passed; the key `duration` is for later.
-#[tokio_statemap::test(
-    start_after = "1ms",
-    duration = "1h",
-    report = concat!(env!("CARGO_TARGET_TMPDIR"), "/within-{pid}.txt"),
-)]
-async fn within_the_window_of_the_attribute() {
+#[tokio_statemap::test(start_after = "1ms", duration = "1h", report = NULL_DEVICE)]
+async fn recording_starts_by_itself_after_start_after() {
     let collector = tokio_statemap::current().unwrap();
     wait_until(|| collector.is_recording()).await;
     let within = tokio::spawn(async {});
@@ -197,12 +186,9 @@ async fn within_the_window_of_the_attribute() {
     assert!(find(&collector.snapshot(), key).is_some_and(|task| task.spawned_ns.is_some()));
 }
 
-/// The key `duration`: after that nothing is recorded any more, and what was is kept.
-#[tokio_statemap::test(
-    duration = "1ms",
-    report = concat!(env!("CARGO_TARGET_TMPDIR"), "/late-{pid}.txt"),
-)]
-async fn after_the_window_of_the_attribute() {
+/// Nothing is recorded any more, but what was recorded is kept.
+#[tokio_statemap::test(duration = "1ms", report = NULL_DEVICE)]
+async fn recording_stops_by_itself_after_duration() {
     let collector = tokio_statemap::current().unwrap();
     wait_until(|| !collector.is_recording()).await;
     let late = tokio::spawn(async {});
@@ -214,13 +200,8 @@ async fn after_the_window_of_the_attribute() {
     assert!(timeline.length_ns() > 0);
 }
 
-/// Both: it begins and ends by itself.
-#[tokio_statemap::test(
-    start_after = "1ms",
-    duration = "1ms",
-    report = concat!(env!("CARGO_TARGET_TMPDIR"), "/window-{pid}.txt"),
-)]
-async fn the_window_of_the_attribute_is_over() {
+#[tokio_statemap::test(start_after = "1ms", duration = "1ms", report = NULL_DEVICE)]
+async fn recording_starts_and_stops_by_itself() {
     let collector = tokio_statemap::current().unwrap();
     wait_until(|| collector.snapshot().length_ns() > 0 && !collector.is_recording()).await;
     let late = tokio::spawn(async {});
@@ -231,9 +212,8 @@ async fn the_window_of_the_attribute_is_over() {
     assert!(timeline.length_ns() > 0);
 }
 
-/// Drained events are removed, but live tasks are kept.
 #[test]
-fn drained_now_and_then() {
+fn a_drain_removes_events_but_keeps_live_tasks() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
     collector.start();
     let (first, second, rest, key, all) = collector.block_on(&runtime, async {
@@ -266,7 +246,7 @@ fn drained_now_and_then() {
     check(&data.workers_to_bytes().unwrap()).unwrap();
 }
 
-/// A poll that ended while nothing was recorded has ended, also where its records were evicted.
+/// A poll that ended while nothing was recorded isn't taken to go on, even if its records were drained.
 #[test]
 fn polls_that_ended_in_a_gap_are_not_made_up() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
@@ -284,14 +264,14 @@ fn polls_that_ended_in_a_gap_are_not_made_up() {
         drop(end);
         long.await.unwrap();
         let metrics = runtime.metrics();
-        // The number of a worker's parks and unparks is odd while it is parked.
+        // A worker's count of parks and unparks is odd while it is parked.
         let is_parked = |worker| metrics.worker_park_unpark_count(worker) % 2 == 1;
         while !(0..metrics.num_workers()).all(is_parked) {
             std::thread::sleep(Duration::from_millis(1));
         }
         assert!(!collector.drain_events().is_empty());
         collector.start();
-        // A poll that is made up is long after that, or later.
+        // A made-up poll would be long after this time.
         std::thread::sleep(Duration::from_millis(5));
         (key, collector.snapshot())
     });
@@ -300,7 +280,7 @@ fn polls_that_ended_in_a_gap_are_not_made_up() {
     assert!(report.longest_polls.is_empty(), "{report}");
 }
 
-/// Hooks that record which tasks have terminated, and had their last hook called.
+/// Returns hooks that note which tasks have terminated and had their last hook called, and that set of tasks.
 fn record_last_polls() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
     let key = |id: tokio::task::Id| TaskKey::Spawned(id.to_string().parse().unwrap());
     let ended = Arc::new(Mutex::new(BTreeSet::new()));
@@ -318,17 +298,15 @@ fn record_last_polls() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
     (hooks, over)
 }
 
-/// While it is full nothing is recorded until a drain: a task that terminated meanwhile is not
-/// reported as alive, a spawned one has a location, and no verdict is based on a poll whose end was
-/// not recorded.
+/// A full store records nothing until a drain. A task that terminated meanwhile isn't reported as alive, a spawned one has a
+/// location, and no verdict is based on a poll whose end wasn't recorded.
 #[test]
-fn events_while_it_was_full_are_not_made_up() {
+fn nothing_is_made_up_about_the_time_of_a_full_store() {
     let config =
         CollectorConfig { keep: Keep::First, max_events: 1000, ..CollectorConfig::default() };
-    let mut builder = Builder::new_multi_thread();
+    let mut builder = tests::runtime::builder(2);
     let (hooks, over) = record_last_polls();
-    let builder_of_two = builder.worker_threads(2).enable_all();
-    let collector = register_hooks_with(builder_of_two, config, hooks).unwrap();
+    let collector = register_hooks_with(builder.enable_all(), config, hooks).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
     let yields = async |polls: usize| {
@@ -353,7 +331,7 @@ fn events_while_it_was_full_are_not_made_up() {
             (line!(), tokio::spawn(wait))
         };
         let early: Vec<_> = (0..100).map(|_| waits().1).collect();
-        // Its poll starts before the store is full, and ends after.
+        // The poll of this task starts before the store is full, and ends after that.
         let (end_poll, poll_ended) = std::sync::mpsc::channel::<()>();
         let (began, begun) = tokio::sync::oneshot::channel();
         let long = tokio::spawn(async move {
@@ -374,7 +352,7 @@ fn events_while_it_was_full_are_not_made_up() {
             task.abort();
             task.await.unwrap_err();
         }
-        // A task that awaits another is woken before the hooks of its termination run.
+        // A task may be joined before the hooks of its termination run.
         while !ended_keys.iter().all(|key| over.lock().unwrap().contains(key)) {
             yields(1).await;
         }
@@ -384,8 +362,8 @@ fn events_while_it_was_full_are_not_made_up() {
             assert!(!collector.drain_events().is_empty());
             if round == 0 {
                 end.send(true).unwrap();
-                // Nothing that this thread does is recorded meanwhile: on a busy machine that
-                // could fill it again, before they have been polled.
+                // This thread must not cause events here: on a busy machine they could fill the store again before the tasks
+                // were polled.
                 while polled.load(Ordering::SeqCst) < late.len() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -411,10 +389,10 @@ fn events_while_it_was_full_are_not_made_up() {
     runtime.shutdown_timeout(Duration::from_secs(10));
 }
 
-/// The worker of each poll of some tasks, as reported by Tokio.
+/// The worker of each poll of some tasks, according to Tokio.
 type Truth = Arc<Mutex<BTreeMap<TaskKey, Vec<Option<u32>>>>>;
 
-/// Tasks of several polls each, which report the worker they are on.
+/// Runs tasks of several polls each, which note the workers that poll them.
 async fn report_workers(truth: &Truth) {
     let report = |_| {
         let truth = Arc::clone(truth);
@@ -425,7 +403,7 @@ async fn report_workers(truth: &Truth) {
                 truth.lock().unwrap().entry(key).or_default().push(worker);
                 yield_now().await;
             }
-            // A poll without an entry, the last.
+            // The last poll has no entry.
         })
     };
     for task in (0..50).map(report).collect::<Vec<_>>() {
@@ -433,7 +411,7 @@ async fn report_workers(truth: &Truth) {
     }
 }
 
-/// The polls that are recorded on another worker than they were on.
+/// Returns the tasks with polls that are recorded on the wrong worker, and the recorded workers.
 fn on_wrong_workers(timeline: &Timeline, truth: &Truth) -> Vec<(TaskKey, Vec<Option<u32>>)> {
     let mut wrong = Vec::new();
     for (key, workers) in truth.lock().unwrap().iter() {
@@ -446,9 +424,9 @@ fn on_wrong_workers(timeline: &Timeline, truth: &Truth) -> Vec<(TaskKey, Vec<Opt
     wrong
 }
 
-/// While nothing is recorded, `block_in_place` moves workers to other threads, and the threads that
-/// had them become other workers.
-fn workers_move_while(is_full: bool) {
+/// Asserts that workers are right after they moved to other threads, and their threads became other workers, while nothing
+/// was recorded: as the store was full, or recording was stopped.
+fn assert_moved_workers(is_full: bool) {
     for round in 0..25 {
         let config = CollectorConfig {
             keep: if is_full { Keep::First } else { Keep::Last },
@@ -481,7 +459,7 @@ fn workers_move_while(is_full: bool) {
     }
 }
 
-/// Several tasks lose their workers at the same time.
+/// Lets several tasks lose their workers at the same time.
 async fn move_workers() {
     let move_on = |i: u64| async move {
         for _ in 0..5 {
@@ -497,12 +475,12 @@ async fn move_workers() {
 
 #[test]
 fn workers_that_moved_while_stopped_are_right() {
-    workers_move_while(false);
+    assert_moved_workers(false);
 }
 
 #[test]
 fn workers_that_moved_while_full_are_right() {
-    workers_move_while(true);
+    assert_moved_workers(true);
 }
 
 /// If tasks aren't recorded, no hook shows that a thread lost its worker.
@@ -539,7 +517,7 @@ fn workers_that_move_are_right_without_tasks() {
     }
 }
 
-/// Its poll started in a gap, in which it lost its worker: the rest of the poll is on none.
+/// If a poll starts in a gap and loses its worker there, the rest of the poll is on no worker.
 #[test]
 fn a_poll_that_lost_its_worker_in_a_gap_is_on_none() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
@@ -563,7 +541,7 @@ fn a_poll_that_lost_its_worker_in_a_gap_is_on_none() {
         });
         begun.await.unwrap();
         let kept_worker = begun_kept.await.unwrap();
-        // It is polled by the thread that is that worker now.
+        // The thread that is that worker now polls this task.
         let index = async { tokio::runtime::worker_index().unwrap() as u32 };
         assert_ne!(tokio::spawn(index).await.unwrap(), kept_worker);
         collector.start();

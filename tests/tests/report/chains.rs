@@ -1,5 +1,7 @@
-//! What tasks await, found in their memory: without any annotation, optimised or not, each task's chain is
-//! that of the source; and where the program doesn't say enough, one line says so and nothing else happens.
+//! The memory of tasks shows what they await.
+//!
+//! Without any annotation, optimised or not, each task's chain is that of the source. If the program's debug information
+//! isn't sufficient, one line says so, and nothing else changes.
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",
@@ -13,10 +15,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tests::build::{Variant, build_program, strip_debug};
-use tests::child::{Running, command, folder};
+use tests::child::{Running, command};
+use tests::files::{folder, line_ending};
 
-/// The tasks of the program in the order of their spawns, by the names of what they await: what is in
-/// brackets is awaited by what stands before, and what is separated by commas at once.
+/// The chains of the program's tasks, in the order of their spawns: a name awaits those in brackets after it, and those
+/// separated by commas together.
 const CHAINS: [&str; 17] = [
     "joined(tokio::join!(middle(leaf(Sleep)),other(Pending<()>)))",
     "joined_partly(tokio::join!(other(Pending<()>)))",
@@ -37,10 +40,10 @@ const CHAINS: [&str; 17] = [
     "main(middle(leaf(Sleep)))",
 ];
 
-/// Those of the tasks that tasks spawn.
+/// The chains of tasks that other tasks spawn.
 const OTHERS: [&str; 2] = ["other(Pending<()>)"; 2];
 
-/// What is printed with indents, as lines with brackets.
+/// Converts the indented output to chains with brackets.
 fn chains(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut depth = 0;
@@ -88,23 +91,22 @@ fn assert_chains(program: &Path) {
         assert!(output.status.success(), "{stderr}");
         let text = String::from_utf8(output.stdout).expect("it is text");
         let mut found = chains(&text);
-        // When they are spawned depends on the runtime.
+        // The order of spawns depends on the runtime.
         found.sort();
         let mut expected: Vec<_> = CHAINS.iter().chain(&OTHERS).map(|s| (*s).to_owned()).collect();
         expected.sort();
         assert_eq!(found, expected, "{flavor}\n{text}\n{stderr}");
         for line in text.lines().filter(|line| line.starts_with("chains::")) {
-            // Of a macro of its own crate only its own line is known.
+            // In a macro of its own crate only the macro's own line is known.
             let has_line = line.contains(" tests/src/bin/chains.rs:");
             assert_eq!(has_line, line != "chains::in_a_macro", "{line}");
         }
     }
 }
 
-/// The line of the program's source that ends so.
+/// Returns the place of the line of the program's source that ends with `end`.
 fn at(end: &str) -> String {
-    let source = include_str!("../../src/bin/chains.rs");
-    let line = source.lines().position(|line| line.ends_with(end)).expect("it is there") + 1;
+    let line = line_ending(include_str!("../../src/bin/chains.rs"), end);
     format!("at tests/src/bin/chains.rs:{line}")
 }
 
@@ -116,7 +118,7 @@ fn assert_trees(program: &Path) {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && stderr.is_empty(), "{stderr}");
         let text = String::from_utf8(output.stdout).expect("it is text");
-        // `Runtime::block_on` has no task.
+        // The future of `Runtime::block_on` isn't a task.
         assert!(text.starts_with("20 tasks: 20 waiting.\n"), "{flavor}\n{text}");
         let has = |part: &str| assert!(text.contains(part), "{flavor}\n{part}\n{text}");
         let middles = |indent: &str| {
@@ -153,7 +155,7 @@ fn assert_trees(program: &Path) {
             "\n  chains::joined_as_many {}\n  └ futures_util::future::join_all::JoinAll<async chains::leaf>\n    └ chains::leaf {leaf}\n      └ tokio::time::sleep::Sleep\n\n",
             at("// as many")
         ));
-        // It is the probe's.
+        // This line comes from the probe.
         let probed = at("// with a probe").replacen("at ", "", 1);
         let (_, probed) = text.split_once(&probed).expect("it has a tree");
         let (_, probed) = probed.split_once("\n").expect("it has a line");
@@ -171,9 +173,9 @@ fn assert_trees(program: &Path) {
     }
 }
 
-/// The stderr of a program of other tests that prints trees, each time on a signal; and what of it are the trees of two
-/// times at which all of its tasks waited.
-fn on_a_signal(program: &Path, name: &str) -> (String, String) {
+/// Asks the program `trees` for its trees until all its tasks waited twice. Returns its stderr, and the trees of these two
+/// times.
+fn print_trees(program: &Path, name: &str) -> (String, String) {
     let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/chains"), name);
     let mut command = command(program, &folder);
     let stderr = folder.join("stderr");
@@ -183,12 +185,12 @@ fn on_a_signal(program: &Path, name: &str) -> (String, String) {
     let printed = || fs::read_to_string(&stderr).expect("it is text");
     let times = || printed().matches("nothing will wake it\n\n").count();
     let until = Instant::now() + Duration::from_secs(60);
-    // It is asked until all tasks wait, twice.
+
     let mut twice = Vec::new();
     while twice.len() < 2 {
         let (before, from) = (times(), printed().len());
         running.signal(libc::SIGUSR1);
-        // That is their end.
+        // The last line shows that the trees are complete.
         while times() == before {
             assert!(Instant::now() < until, "{}", printed());
             sleep(Duration::from_millis(5));
@@ -209,26 +211,26 @@ const NOT_KNOWN: &str = "what tasks await is not known (feature `dwarf`): ";
 #[ignore = "slow: builds programs"]
 fn a_signal_prints_what_tasks_of_libraries_await() {
     let program = build_program(Path::new(TARGET), Variant::FullDebug, "trees");
-    let (text, twice) = on_a_signal(&program, "signal");
+    let (text, twice) = print_trees(&program, "signal");
     assert!(twice.contains(": 7 tasks: 7 waiting.\n") && !text.contains(NOT_KNOWN), "{text}");
-    // In one task it is a branch of a `join!`.
+    // One of the two tasks that sleep does so in a branch of a `join!`.
     let sleeps = twice.matches("tests::programs::trees::sleep_long at ").count();
     assert_eq!(sleeps, 2 * 2, "{text}");
 
     let stripped = Path::new(TARGET).join("trees-stripped");
     strip_debug(&program, &stripped);
-    let (text, twice) = on_a_signal(&stripped, "stripped");
+    let (text, twice) = print_trees(&stripped, "stripped");
     let told = format!("{NOT_KNOWN}it has no debug information: build it with `debug = \"full\"`");
     assert_eq!(text.matches(NOT_KNOWN).count(), 1, "{text}");
     assert_eq!(text.matches(&told).count(), 1, "{text}");
     // As without the feature.
-    let unknown = ": 7 tasks: 7 waiting. Of 1 it isn't known where it waits: it wasn't spawned";
+    let unknown = ": 7 tasks: 7 waiting. 1 task waits at an unknown place: it wasn't spawned";
     assert!(twice.contains(unknown), "{text}");
 }
 
 #[test]
 #[ignore = "slow: builds programs"]
-fn each_task_s_chain_is_that_of_the_source() {
+fn the_chain_of_each_task_is_that_of_the_source() {
     let full = program(Variant::FullDebug);
     assert_chains(&full);
     assert_trees(&full);
@@ -241,8 +243,8 @@ fn each_task_s_chain_is_that_of_the_source() {
 #[test]
 #[ignore = "slow: builds a program"]
 #[cfg(target_env = "gnu")]
-fn what_it_takes_to_know_them_is_told() {
-    // Only what it knows of itself tells a program how its tasks are kept.
+fn missing_debug_information_is_reported() {
+    // Only its own debug information tells a program the layout of its tasks.
     let output = Command::new(program(Variant::Static)).output().expect("it runs");
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     let stderr = String::from_utf8(output.stderr).expect("it is text");

@@ -1,26 +1,27 @@
-//! One story: of 300 random programs, each with one thing wrong or nothing, the headline of the page, the first issue and
-//! the report say the same, and the same from the files that the run leaves; and it is what was planted.
+//! The headline of the page, the first issue and the report agree with each other, with those that are made from the run's
+//! files, and with what was planted: for 300 random programs with one problem or none.
 #![cfg(tokio_unstable)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tests::browser::node;
+use tests::files::folder;
 use tests::page;
 use tests::planted::issues::{ALL, WRONG, Wrong, program};
 use tokio_statemap::picture::Picture;
-use tokio_statemap::report::{IssueKind, Report, Verdict};
+use tokio_statemap::report::{Issue, Report, Verdict};
 use tokio_statemap::statemap::read::{Statemap, read};
 use tokio_statemap::statemap::{Labels, Recording, StatemapData, recordings};
 use tokio_statemap::{Timeline, html};
 
 const PROGRAMS: u64 = 300;
-/// Of how many the page is looked at by its own script.
+/// The number of programs whose page is tested with its own script.
 const PAGES: u64 = 70;
 
-/// All that is said of one run.
-struct Told {
+/// The outputs of one run.
+struct Outputs {
     report: Report,
     page: Vec<u8>,
 }
@@ -29,15 +30,15 @@ fn labels() -> Labels {
     Labels { title: "api".to_owned(), host: Some("box".to_owned()) }
 }
 
-impl Told {
-    fn of(timeline: &Timeline) -> Self {
+impl Outputs {
+    fn from_timeline(timeline: &Timeline) -> Self {
         let mut page = Vec::new();
         html::write(&Picture::of_timeline(timeline, &labels()), &mut page).unwrap();
         Self { report: timeline.report(), page }
     }
 
-    /// The same from the files.
-    fn of_files(timeline: &Timeline) -> Self {
+    /// Writes the run's files, reads them, and makes the outputs from them.
+    fn from_files(timeline: &Timeline) -> Self {
         let data = StatemapData::new(timeline.clone(), labels());
         let files: Vec<Statemap> = [data.tasks_to_bytes(), data.workers_to_bytes()]
             .into_iter()
@@ -51,7 +52,7 @@ impl Told {
         Self { report: timeline.report(), page }
     }
 
-    /// What isn't the same in two places, if anything isn't.
+    /// Describes the first contradiction between the outputs, if there is one.
     fn disagreement(&self) -> Option<String> {
         let page = page::check(&self.page).unwrap();
         let verdict = self.report.verdict.to_string();
@@ -62,8 +63,8 @@ impl Told {
         if page.meta["verdict"] != *verdict {
             return Some(format!("the page says {}, the report {verdict}", page.meta["verdict"]));
         }
-        let listed = told(&page.meta);
-        let expected: Vec<_> = self.report.issues.iter().map(of_report).collect();
+        let listed = page_issues(&page.meta);
+        let expected: Vec<_> = self.report.issues().iter().map(report_issue).collect();
         if listed != expected {
             return Some(format!("the page lists {listed:#?}, the report {expected:#?}"));
         }
@@ -75,8 +76,8 @@ impl Told {
     }
 }
 
-/// The issues as the page has them.
-fn told(meta: &Value) -> Vec<Value> {
+/// Returns the issues of the page.
+fn page_issues(meta: &Value) -> Vec<Value> {
     let sections = meta["sections"].as_array().into_iter().flatten();
     let issues = sections.flat_map(|section| section["issues"].as_array().into_iter().flatten());
     let part = |issue: &Value| {
@@ -86,65 +87,61 @@ fn told(meta: &Value) -> Vec<Value> {
     issues.map(|issue| Value::Object(part(issue))).collect()
 }
 
-fn of_report(issue: &tokio_statemap::report::Issue) -> Value {
+/// Returns an issue of the report in the form of the page.
+fn report_issue(issue: &Issue) -> Value {
+    let evidence = issue.evidence();
     json!({
-        "kind": issue.kind.name(),
-        "number": issue.number,
-        "total": issue.total_ns,
+        "kind": issue.explanation().name,
+        "number": evidence.number,
+        "total": evidence.total_ns,
         "text": issue.to_string(),
-        "group": issue.place.map(|place| place.to_string()),
+        "group": evidence.place.map(|place| place.to_string()),
     })
 }
 
-/// What is said first, and of whom.
-fn first(report: &Report) -> Option<(IssueKind, bool)> {
-    let issue = report.issues.first()?;
-    let is_planted = issue.place.is_some_and(|place| place.location == Some(WRONG));
-    Some((issue.kind, is_planted))
+/// Returns the kind of the first issue, and whether it is about the planted tasks.
+fn first(report: &Report) -> Option<(&'static str, bool)> {
+    let issue = report.issues().first()?;
+    let place = issue.evidence().place;
+    let is_planted = place.is_some_and(|place| place.location == Some(WRONG));
+    Some((issue.explanation().name, is_planted))
 }
 
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn wrong_of(seed: u64) -> Wrong {
+fn problem(seed: u64) -> Wrong {
     ALL[(seed % ALL.len() as u64) as usize]
 }
 
-/// Says which program it was that failed.
+/// Prints the seed of the program if the test fails.
 struct Seed(u64);
 
 impl Drop for Seed {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("the program of seed {} failed: {:?}", self.0, wrong_of(self.0));
+            eprintln!("the program of seed {} failed: {:?}", self.0, problem(self.0));
         }
     }
 }
 
 #[test]
 #[ignore = "slow: needs node"]
-fn headline_issues_and_report_are_one_story() {
-    let pages = folder("issue_pages");
+fn headline_issues_and_report_agree() {
+    let pages = folder(env!("CARGO_TARGET_TMPDIR"), "issue_pages");
     for seed in 0..PROGRAMS {
         let _seed = Seed(seed);
-        let wrong = wrong_of(seed);
+        let wrong = problem(seed);
         let timeline = program(seed, wrong);
-        let (told, of_files) = (Told::of(&timeline), Told::of_files(&timeline));
-        let report = &told.report;
+        let (outputs, again) = (Outputs::from_timeline(&timeline), Outputs::from_files(&timeline));
+        let report = &outputs.report;
         assert_eq!(first(report), wrong.kind().map(|kind| (kind, true)), "{report}");
         let is_healthy = matches!(report.verdict, Verdict::Healthy { .. });
         assert_eq!(is_healthy, wrong == Wrong::Nothing, "{report}");
-        assert_eq!(told.disagreement(), None);
-        assert_eq!(of_files.disagreement(), None);
-        assert_eq!(of_files.report, *report);
-        assert!(of_files.page == told.page, "the pages differ");
+        assert_eq!(outputs.disagreement(), None);
+        assert_eq!(again.disagreement(), None);
+        assert_eq!(again.report, *report);
+        assert!(again.page == outputs.page, "the pages differ");
         if seed < PAGES {
-            fs::write(pages.join(format!("{seed}.html")), &told.page).unwrap();
-            let issues: Vec<_> = report.issues.iter().map(of_report).collect();
+            fs::write(pages.join(format!("{seed}.html")), &outputs.page).unwrap();
+            let issues: Vec<_> = report.issues().iter().map(report_issue).collect();
             let expected = json!({ "verdict": report.verdict.to_string(), "issues": issues });
             fs::write(pages.join(format!("{seed}.json")), expected.to_string()).unwrap();
         }
@@ -155,32 +152,33 @@ fn headline_issues_and_report_are_one_story() {
     }
 }
 
-/// What is said depends on what was planted, and a story that isn't one is found out.
+/// The outputs depend on what was planted, and the test finds contradictions.
 #[test]
-fn a_false_story_is_found_out() {
+fn contradictions_between_outputs_are_found() {
     for (seed, wrong) in (0..).zip(ALL) {
         let _seed = Seed(seed);
         let timeline = program(seed, wrong);
-        let mut told = Told::of(&timeline);
+        let mut outputs = Outputs::from_timeline(&timeline);
         let Some(kind) = wrong.kind() else { continue };
-        // Without those that are wrong there is nothing to say.
+        // Without the planted tasks there is no issue.
         let mut healthy = timeline.clone();
         healthy.tasks.retain(|task| task.location != Some(WRONG));
         assert_eq!(first(&healthy.report()), None, "{}", healthy.report());
-        assert_eq!(first(&told.report), Some((kind, true)));
-        // Another sentence in the page.
-        let page = String::from_utf8(told.page.clone()).unwrap();
-        let text = serde_json::to_string(&told.report.verdict.to_string()).unwrap();
+        assert_eq!(first(&outputs.report), Some((kind, true)));
+        // The page has another sentence.
+        let page = String::from_utf8(outputs.page.clone()).unwrap();
+        let text = serde_json::to_string(&outputs.report.verdict.to_string()).unwrap();
         let text = text.trim_matches('"').to_owned();
         let at = page.find(&format!("\"verdict\":\"{text}")).expect("it is there");
         let changed = format!("{}X{}", &page[..at + 11], &page[at + 12..]);
-        told.page = changed.into_bytes();
-        assert!(told.disagreement().is_some(), "{wrong:?}");
-        // Another order of the issues.
-        told.page = page.into_bytes();
-        assert_eq!(told.disagreement(), None);
-        let again = told.report.issues[0].clone();
-        told.report.issues.push(again);
-        assert!(told.disagreement().is_some(), "{wrong:?}");
+        outputs.page = changed.into_bytes();
+        assert!(outputs.disagreement().is_some(), "{wrong:?}");
+        // The report has another issue.
+        outputs.page = page.into_bytes();
+        assert_eq!(outputs.disagreement(), None);
+        let Verdict::Issues(issues) = &mut outputs.report.verdict else { panic!("{wrong:?}") };
+        let again = issues[0].clone();
+        issues.push(again);
+        assert!(outputs.disagreement().is_some(), "{wrong:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! The report says what held the runtime up, and blames nobody for what others did.
+//! The report names what held the runtime up, and blames no task for what others did.
 
+mod busy_machine;
 mod chains;
 mod culprits;
-mod innocent;
 mod issues;
 mod limits;
 mod no_stack;

@@ -1,4 +1,4 @@
-//! Where no function is known, the report says why, and what to do about it.
+//! If no function is known, the report says why, and what to do about it.
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",
@@ -11,9 +11,9 @@ use std::process::Command;
 use tests::child::{Running, command, folder};
 use tests::left_out::not_allowed;
 
-/// Where the program may have another view of the files: there is nothing below `/proc`.
+/// The program runs with an empty `/proc`, if the machine allows to mount one.
 #[test]
-fn without_proc_that_is_the_reason() {
+fn a_missing_proc_is_named_as_the_reason() {
     let may_mount = Command::new("unshare").args(["--mount", "true"]).status();
     if !may_mount.is_ok_and(|status| status.success()) {
         return not_allowed("a program without /proc", "it takes the right to mount files");
@@ -27,6 +27,6 @@ fn without_proc_that_is_the_reason() {
     let report = ended.stderr.replace('\n', " ");
     assert!(report.contains("held a worker wasn't seen ("), "{}", ended.stderr);
     assert!(report.contains("): there is no /proc here"), "{}", ended.stderr);
-    // Nobody could see it, so that it isn't the machine's.
+    // No sample could show the poll, so it isn't attributed to the machine.
     assert!(report.contains("sleeps.rs:21:5 held the runtime up"), "{}", ended.stderr);
 }

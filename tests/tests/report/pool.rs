@@ -1,7 +1,7 @@
-//! A blocking pool that is exhausted is named, with the line that spawns; a healthy one isn't mentioned.
+//! The report names an exhausted blocking pool with the line that spawns, and doesn't mention a healthy one.
 //!
-//! How long tasks waited is tested on planted readings, beside the code that computes it: `trace/timeline/pool.rs`.
-//! Tasks here wait until the test has seen the queue that it wants, so that counts follow from the program.
+//! Waiting times are tested on planted readings, beside the code that computes them: `trace/timeline/pool.rs`. Tasks here
+//! wait until the test has seen the queue that it wants, so that counts follow from the program.
 #![cfg(tokio_unstable)]
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,31 +9,32 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tokio::runtime::{Builder, Handle};
+use tests::planted;
+use tests::runtime::{builder, recorded};
+use tokio::runtime::Handle;
 use tokio::task::{JoinSet, spawn_blocking};
-use tokio_statemap::report::{Report, Verdict};
+use tokio_statemap::report::{Issue, Report};
 use tokio_statemap::statemap::read::read;
 use tokio_statemap::statemap::{Recording, recordings};
-use tokio_statemap::{Collector, CollectorConfig, Timeline, register_hooks};
+use tokio_statemap::timeline::ExhaustedPool;
+use tokio_statemap::{Collector, CollectorConfig, Timeline};
 
 const MS: Duration = Duration::from_millis(1);
-/// It only keeps a test from hanging.
+/// The time after which a test fails that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A task waits at least so long where it is to wait: this is twice what an exhausted pool takes.
+/// The time for which tasks wait at least, twice as long as it takes for a pool to count as exhausted.
 const LONG_WAIT: Duration = Duration::from_millis(20);
 
-/// What is recorded of `program` in a runtime with so many threads for blocking tasks, beside a task that
-/// works every ms. The runtime is gone before the recording ends: nothing of its threads is missing.
-fn recorded<F>(threads: usize, program: impl FnOnce(Arc<Collector>) -> F) -> Timeline
+/// Records `program` in a runtime with `threads` threads for blocking tasks, beside a task that is polled every ms. The
+/// recording ends after the runtime, so that it has everything of its threads.
+fn record<F>(threads: usize, program: impl FnOnce(Arc<Collector>) -> F) -> Timeline
 where
     F: Future<Output = ()>,
 {
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(2).max_blocking_threads(threads).enable_all();
+    let mut builder = builder(2);
+    builder.max_blocking_threads(threads);
     let config = CollectorConfig { long_poll: MS, ..CollectorConfig::default() };
-    let collector = register_hooks(&mut builder, config).unwrap();
-    collector.start();
-    let runtime = builder.build().unwrap();
+    let (collector, runtime) = recorded(builder, config);
     let program = program(Arc::clone(&collector));
     collector.block_on(&runtime, async {
         tests::load::wait_for_workers();
@@ -51,7 +52,7 @@ where
     timeline
 }
 
-/// Tasks of the pool wait here for a permit, each for one. When there are no more to come they all go on.
+/// Lets each task of the pool wait for a permit. When the sender is dropped, all go on.
 #[derive(Clone)]
 struct Gate(Arc<Mutex<Receiver<()>>>);
 
@@ -61,14 +62,14 @@ impl Gate {
         (permits, Self(Arc::new(Mutex::new(gate))))
     }
 
-    /// Goes on for a while then, so that the task is seen to have done something.
+    /// Waits for a permit, and then runs for 1 ms, so that the recording shows some work.
     fn pass(&self) {
         let _ = self.0.lock().unwrap().recv();
         sleep(MS);
     }
 }
 
-/// Waits until so many tasks are in the pool's queue.
+/// Waits until this number of tasks is in the pool's queue.
 fn wait_for_queue(tasks: usize) {
     let since = Instant::now();
     loop {
@@ -81,12 +82,12 @@ fn wait_for_queue(tasks: usize) {
     }
 }
 
-/// The text in one line: the report breaks its own.
+/// Returns the report without its line breaks.
 fn text(report: &Report) -> String {
     report.to_string().replace('\n', " ")
 }
 
-/// 50 tasks for two threads: one of them ends while all others wait, and then all go on.
+/// Spawns 50 tasks for two threads. One ends while the others wait, and then all go on.
 async fn exhaust(spawn: impl Fn(&mut JoinSet<()>, Gate)) {
     let (permits, gate) = Gate::new();
     let mut tasks = JoinSet::new();
@@ -101,47 +102,58 @@ async fn exhaust(spawn: impl Fn(&mut JoinSet<()>, Gate)) {
     while tasks.join_next().await.is_some() {}
 }
 
+const EXHAUSTED: &str = "The blocking pool was exhausted: up to ";
+
+/// It isn't always the verdict, as a busy machine may delay a worker for longer.
 #[test]
-fn an_exhausted_pool_is_the_verdict_with_the_line_that_spawns() {
-    // A machine that is busy may hold a worker up in a run, too, in a way that nobody explains.
-    const RUNS: usize = 5;
-    let mut is_verdict = 0;
-    for _ in 0..RUNS {
-        let line = line!() + 3;
-        let timeline = recorded(2, |_| {
-            exhaust(|tasks, gate| {
-                tasks.spawn_blocking(move || gate.pass());
-            })
-        });
-        let report = timeline.report();
-        let pool = report.exhausted_pool.expect("it is exhausted");
-        let location = pool.location.expect("it is recorded");
-        assert_eq!((location.file, location.line), (file!(), line), "{report}");
-        assert_eq!((pool.threads, pool.other_locations), (2, 0), "{report}");
-        // The queue has 48 tasks, or more until both threads have begun, and 47 when the first task ends.
-        assert!((47..=50).contains(&pool.most_waiting), "{pool:?}");
-        // So many end while others wait; two may end at once, and see the same queue.
-        assert!((48..=50).contains(&pool.tasks), "{pool:?}");
-        let said = "The blocking pool was exhausted: up to ";
-        assert!(text(&report).contains(said), "{report}");
-        let named = format!("spawned at {}:{line}:{}.", file!(), location.column);
-        assert!(text(&report).contains(&named), "{report}");
-        if matches!(report.verdict, Verdict::ExhaustedPool { .. }) {
-            assert!(text(&report).starts_with(said), "{report}");
-            is_verdict += 1;
-        }
-    }
-    println!("it is the verdict of {is_verdict} of {RUNS} runs");
-    assert!(is_verdict > 0, "of {RUNS} runs");
+fn an_exhausted_pool_is_reported_with_the_line_that_spawns() {
+    let line = line!() + 3;
+    let timeline = record(2, |_| {
+        exhaust(|tasks, gate| {
+            tasks.spawn_blocking(move || gate.pass());
+        })
+    });
+    let report = timeline.report();
+    let pool = report.exhausted_pool.expect("it is exhausted");
+    let location = pool.location.expect("it is recorded");
+    assert_eq!((location.file, location.line), (file!(), line), "{report}");
+    assert_eq!((pool.threads, pool.other_locations), (2, 0), "{report}");
+    // The queue has 48 tasks, or more until both threads have started, and 47 when the first task ends.
+    assert!((47..=50).contains(&pool.most_waiting), "{pool:?}");
+    // 48 tasks end while others wait. Two may end at once and see the same queue.
+    assert!((48..=50).contains(&pool.tasks), "{pool:?}");
+    assert!(text(&report).contains(EXHAUSTED), "{report}");
+    let named = format!("spawned at {}:{line}:{}.", file!(), location.column);
+    assert!(text(&report).contains(&named), "{report}");
+    assert!(
+        report.issues().iter().any(|issue| matches!(issue, Issue::ExhaustedPool(_))),
+        "{report}"
+    );
 }
 
 #[test]
-fn a_pool_where_nothing_ends_is_seen_while_workers_work() {
+fn an_exhausted_pool_is_the_verdict_of_an_otherwise_healthy_program() {
+    let mut pool = ExhaustedPool::default();
+    (pool.threads, pool.tasks, pool.most_waiting) = (2, 50, 48);
+    (pool.waited_ns, pool.longest_ns, pool.ran_ns) = (900_000_000, 25_000_000, 50_000_000);
+    pool.location = Some(planted::BLOCKS);
+    let mut timeline = planted::nearly();
+    assert!(timeline.report().issues().is_empty());
+    timeline.pool.exhausted = Some(pool);
+    let report = timeline.report();
+    assert!(matches!(report.issues().first(), Some(Issue::ExhaustedPool(_))), "{report}");
+    assert!(text(&report).starts_with(EXHAUSTED), "{report}");
+    let named = format!("spawned at {}.", planted::BLOCKS);
+    assert!(text(&report).contains(&named), "{report}");
+}
+
+#[test]
+fn a_pool_where_no_task_ends_is_reported_while_workers_run() {
     if !cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))) {
-        return; // workers have no readings
+        return; // workers take no readings
     }
     let mut seen = None;
-    recorded(2, |collector| {
+    record(2, |collector| {
         let seen = &mut seen;
         async move {
             let (permits, gate) = Gate::new();
@@ -152,7 +164,7 @@ fn a_pool_where_nothing_ends_is_seen_while_workers_work() {
             wait_for_queue(18);
             let since = Instant::now();
             while seen.is_none() {
-                assert!(since.elapsed() < PATIENCE, "it isn't seen");
+                assert!(since.elapsed() < PATIENCE, "it isn't reported");
                 tokio::time::sleep(10 * MS).await;
                 *seen = Some(collector.snapshot().report())
                     .filter(|report| report.exhausted_pool.is_some());
@@ -163,17 +175,20 @@ fn a_pool_where_nothing_ends_is_seen_while_workers_work() {
     let report = seen.expect("it was waited for");
     let pool = report.exhausted_pool.expect("it is exhausted");
     assert_eq!((pool.threads, pool.tasks), (2, 0), "{report}");
-    // Until the two threads begin their tasks wait, too.
+    // The tasks of the two threads wait, too, until the threads have started.
     assert!((18..=20).contains(&pool.most_waiting), "{report}");
-    assert!(text(&report).contains("None of the tasks that had them was seen to end."), "{report}");
+    assert!(
+        text(&report).contains("No task occupying a pool thread finished during the recording."),
+        "{report}"
+    );
 }
 
 #[test]
 fn a_pool_with_a_thread_for_each_is_not_mentioned() {
     for _ in 0..3 {
-        let timeline = recorded(512, |_| async {
+        let timeline = record(512, |_| async {
             for _ in 0..5 {
-                // None ends before each has its thread.
+                // No task ends before all have a thread.
                 let all = Arc::new(Barrier::new(50));
                 let mut tasks = JoinSet::new();
                 for _ in 0..50 {
@@ -194,7 +209,7 @@ fn a_pool_with_a_thread_for_each_is_not_mentioned() {
 
 #[test]
 fn files_the_page_and_the_svg_say_the_same() {
-    let timeline = recorded(2, |_| {
+    let timeline = record(2, |_| {
         exhaust(|tasks, gate| {
             tasks.spawn_blocking(move || gate.pass());
         })
@@ -207,18 +222,18 @@ fn files_the_page_and_the_svg_say_the_same() {
     ];
     let recordings = recordings(&files);
     let [Recording::Run { timeline: again, .. }] = &recordings[..] else { panic!("one run") };
-    assert_eq!(again.exhausted_pool, timeline.exhausted_pool);
+    assert_eq!(again.pool.exhausted, timeline.pool.exhausted);
     assert_eq!(again.report().verdict.to_string(), said);
     let (mut page, mut svg) = (Vec::new(), Vec::new());
     timeline.write_html(&mut page).unwrap();
     timeline.write_svg(&mut svg).unwrap();
-    let mut of_files = Vec::new();
-    again.write_html(&mut of_files).unwrap();
+    let mut files_page = Vec::new();
+    again.write_html(&mut files_page).unwrap();
     let queue = tests::page::check(&page).unwrap().meta["runs"][0]["queue"].clone();
-    assert_eq!(tests::page::check(&of_files).unwrap().meta["runs"][0]["queue"], queue);
+    assert_eq!(tests::page::check(&files_page).unwrap().meta["runs"][0]["queue"], queue);
     let lengths = queue.as_array().unwrap().iter().map(|change| change[1].as_u64().unwrap());
     let lengths: Vec<_> = lengths.collect();
-    // One is left behind by each task that ends, unless two end at once; until the threads begin all 50 wait.
+    // Each task that ends leaves a length, unless two end at once. All 50 wait until the threads have started.
     assert!((47..=50).contains(lengths.iter().max().unwrap()), "{lengths:?}");
     assert!(lengths.len() >= 24 && lengths.last() == Some(&0), "it is drained: {lengths:?}");
     for bytes in [page, svg] {

@@ -1,4 +1,4 @@
-//! On a signal the trees of all tasks are printed, while the program goes on.
+//! On a signal the program prints the trees of all tasks and goes on.
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",
@@ -12,10 +12,11 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tests::child::{Running, command, folder};
+use tests::child::{Running, command};
+use tests::files::{data, folder, line_ending};
 
 const MS: Duration = Duration::from_millis(1);
-/// With it each print begins.
+/// The beginning of each output.
 const TREES: &str = "tokio-statemap at ";
 
 fn program(way: &str) -> (PathBuf, Command) {
@@ -26,24 +27,19 @@ fn program(way: &str) -> (PathBuf, Command) {
     (folder, command)
 }
 
-/// The number of the line in the program's source that ends so.
 fn line(end: &str) -> usize {
-    let source = include_str!("../../src/programs/trees.rs");
-    source.lines().position(|line| line.ends_with(end)).expect("it is there") + 1
+    line_ending(include_str!("../../src/programs/trees.rs"), end)
 }
 
-/// What a program prints last, once that is as it should be: it is asked again until then, as what its tasks do at the
-/// moment depends on the machine.
-fn asked(running: &mut Running, folder: &Path, is_it: impl Fn(&str) -> bool) -> String {
+/// Asks the program for its trees until they are as expected. What its tasks do when it is asked depends on the machine.
+fn ask_until(running: &mut Running, folder: &Path, is_expected: impl Fn(&str) -> bool) {
     let printed = || fs::read_to_string(folder.join("stderr")).unwrap();
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(60) {
         running.signal(libc::SIGUSR1);
         for _ in 0..100 {
-            let printed = printed();
-            let last = printed.rsplit(TREES).next().filter(|last| is_it(last));
-            if let Some(last) = last {
-                return last.to_owned();
+            if printed().rsplit(TREES).next().is_some_and(&is_expected) {
+                return;
             }
             sleep(MS);
         }
@@ -51,8 +47,8 @@ fn asked(running: &mut Running, folder: &Path, is_it: impl Fn(&str) -> bool) -> 
     panic!("{}", printed());
 }
 
-/// What is printed once it has `text` in it.
-fn printed(folder: &Path, text: &str) -> String {
+/// Waits until the program has printed `text`, and returns all its output.
+fn wait_for(folder: &Path, text: &str) -> String {
     for _ in 0..60_000 {
         let printed = fs::read_to_string(folder.join("stderr")).unwrap();
         if printed.contains(text) {
@@ -74,7 +70,7 @@ fn a_signal_prints_trees() {
     running.wait_for("ready");
     let locks = "tests::programs::trees::locks at ";
     let parts = [
-        ": 7 tasks: 7 waiting. Of 1 it isn't known where it waits".to_owned(),
+        ": 7 tasks: 7 waiting. 1 task waits at an unknown place".to_owned(),
         "main (tests/src/bin/trees.rs:".to_owned(),
         format!("until_told at {}\n", at("// is told")),
         format!(
@@ -92,16 +88,15 @@ fn a_signal_prints_trees() {
         ),
         format!("sleep_long at {}\n", at("// sleeps")),
         format!("is_notified at {}\n", at("// is notified")),
-        "nothing will wake it\n\n".to_owned(),
+        "nothing will wake the task\n\n".to_owned(),
     ];
-    // What is read may be the first part of what is printed.
-    asked(&mut running, &folder, |text| parts.iter().all(|part| text.contains(part)));
-    // It goes on.
+    // The output may be read before it is complete.
+    ask_until(&mut running, &folder, |text| parts.iter().all(|part| text.contains(part)));
+
     fs::write(folder.join("go_on"), "").unwrap();
     let ended = running.end();
     assert!(ended.status.success() && ended.stdout.ends_with("the last line\n"), "{ended:?}");
-    let tasks = fs::read(folder.join("tasks.json")).unwrap();
-    tests::check::check(&tasks).expect("it is complete");
+    data(folder.join("tasks.json"));
 }
 
 #[test]
@@ -110,7 +105,7 @@ fn a_stuck_poll_is_shown_with_its_stack() {
     let mut running = Running::start(&mut command);
     running.wait_for("ready");
     let held = format!("tests::programs::trees::hold_worker at {}", at("// stuck"));
-    asked(&mut running, &folder, |text| {
+    ask_until(&mut running, &folder, |text| {
         let has = |part| text.contains(part);
         has("blocked in clock_nanosleep") && has(" is polled for ") && has(&held)
     });
@@ -124,7 +119,7 @@ fn a_thousand_signals_change_nothing() {
     let (folder, mut command) = program("works");
     let mut running = Running::start(&mut command);
     running.wait_for("ready");
-    // Several that come at once are one: it is asked until it has answered often.
+    // Signals that come together are one, so the test goes on until there are several answers.
     let trees = || fs::read_to_string(folder.join("stderr")).unwrap().matches(TREES).count();
     let since = Instant::now();
     for signals in 0.. {
@@ -141,7 +136,7 @@ fn a_thousand_signals_change_nothing() {
     let polls = ended.stdout.strip_prefix("ready\n10000 of 10000\n");
     let polls = polls.and_then(|rest| rest.strip_suffix("\nthe last line\n"));
     let polls = polls.unwrap_or_else(|| panic!("{ended:?}"));
-    let printed = printed(&folder, "What held the runtime");
+    let printed = wait_for(&folder, "What held the runtime");
     let row = printed.lines().find(|line| line.contains("trees.rs:") && line.contains(" 200 "));
     let row = row.unwrap_or_else(|| panic!("{printed}"));
     assert!(row.contains(&format!(" {polls} ")), "{polls}: {row}");

@@ -1,4 +1,4 @@
-//! A benchmark without its tools fails with one line that tells how to install them.
+//! A benchmark that lacks its tools fails with one line that says how to install them.
 #![cfg(unix)]
 
 use std::ffi::OsStr;
@@ -8,24 +8,21 @@ use std::process::{Command, Output};
 
 use tests::browser::browser;
 use tests::build::build;
+use tests::files;
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// A benchmark as built by `cargo test`, which takes less time than `cargo bench`.
+/// Builds a benchmark by `cargo test`, which takes less time than `cargo bench`.
 fn bench(name: &str) -> PathBuf {
     let arguments = ["test", "--bench", name, "--no-run"];
     build(Path::new(TARGET), "benches-built", &arguments, name)
 }
 
-/// An empty folder.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(TARGET).join("benches").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+    files::folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/benches"), name)
 }
 
-/// A command that finds other programs in `path` only.
+/// Returns a command that finds other programs in `path` only.
 fn command(program: impl AsRef<OsStr>, path: &Path) -> Command {
     let mut command = Command::new(program);
     for name in ["STATEMAP_BROWSER", "NODE_PATH", "HOME", "RUST_BACKTRACE"] {
@@ -35,7 +32,7 @@ fn command(program: impl AsRef<OsStr>, path: &Path) -> Command {
     command
 }
 
-/// Returns stdout. stderr must be just `line`, and the exit status 1.
+/// Asserts that stderr is just `line` and the exit status is 1, and returns stdout.
 #[track_caller]
 fn refused(output: Output, line: &str) -> String {
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -47,7 +44,7 @@ fn refused(output: Output, line: &str) -> String {
 
 #[test]
 #[ignore = "slow: builds the benchmarks"]
-fn the_page_without_node_is_measured_but_for_the_browser() {
+fn the_page_benchmark_without_node_measures_all_but_the_browser() {
     let output = command(bench("page"), &folder("no-node")).args(["--bench", "8"]).output();
     let stdout = refused(
         output.unwrap(),
@@ -61,7 +58,7 @@ fn the_page_without_node_is_measured_but_for_the_browser() {
 
 #[test]
 #[ignore = "slow: builds the benchmarks"]
-fn the_page_refuses_an_invalid_number_of_tasks() {
+fn the_page_benchmark_refuses_an_invalid_number_of_tasks() {
     for argument in ["9", "all", "--tasks"] {
         let output = command(bench("page"), &folder("wrong")).arg(argument).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -72,7 +69,7 @@ fn the_page_refuses_an_invalid_number_of_tasks() {
 
 #[test]
 #[ignore = "slow: builds the benchmarks"]
-fn instructions_without_valgrind() {
+fn the_instruction_gate_says_that_valgrind_is_missing() {
     let output = command(bench("hooks"), &folder("no-valgrind")).arg("check").output();
     let line = "instructions can't be counted: there is no `valgrind` in PATH; install it";
     assert_eq!(refused(output.unwrap(), line), "");
@@ -80,11 +77,11 @@ fn instructions_without_valgrind() {
 
 #[test]
 #[ignore = "slow: builds the benchmarks"]
-fn instructions_with_a_valgrind_that_fails() {
+fn the_instruction_gate_says_that_valgrind_fails() {
     let path = folder("bad-valgrind");
     let (text, program) = (path.join("text"), path.join("valgrind"));
     fs::write(&text, "#!/bin/sh\necho 'valgrind: no' >&2\necho more >&2\nexit 1\n").unwrap();
-    // Another process writes it: a file that this one has open for writing may not be executed.
+    // Another process copies the script: a file that this process has open for writing can't be executed.
     let install = Command::new("install").arg("-m755").arg(&text).arg(&program).status().unwrap();
     assert!(install.success());
     let output = command(bench("hooks"), &path).arg("check").output();
@@ -92,10 +89,10 @@ fn instructions_with_a_valgrind_that_fails() {
     assert_eq!(refused(output.unwrap(), line), "");
 }
 
-/// The browser's driver also tells what it lacks; Node is installed in this case.
+/// Node is installed in this case, but the browser's driver lacks something.
 #[test]
 #[ignore = "slow: builds the benchmarks"]
-fn the_browser_without_what_it_needs() {
+fn the_browser_benchmark_says_what_is_missing() {
     let Some(with) = browser(Path::new(TARGET)) else { return };
     let path = folder("no-browser");
     let script: PathBuf =

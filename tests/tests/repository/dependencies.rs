@@ -1,14 +1,14 @@
-//! Which dependencies the package may have: licences, duplicates, sources.
+//! The licences, versions and sources of the package's dependencies.
 //!
-//! What `cargo deny check licenses bans sources` would say, for the three questions that matter here:
-//! building that command takes longer than all of this project.
+//! `cargo deny check licenses bans sources` would answer these questions, too, but building it takes longer than building
+//! this whole project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Licences that ask for no more than a notice.
+/// Licences that require no more than a notice.
 const LICENCES: [&str; 7] = [
     "MIT",
     "Apache-2.0",
@@ -21,10 +21,10 @@ const LICENCES: [&str; 7] = [
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 const ALL: &[&str] = &["--all-features"];
-/// All features but `parquet`: what is built for that has a part of the command's dependencies in versions of its own.
+/// All features but `parquet`, whose dependencies have other versions of some of the command's dependencies.
 const ALL_BUT_PARQUET: &[&str] = &["--features", "cli,stacks,schedule-latency,sdt,dwarf"];
 
-/// The packages that `tokio-statemap` is built from, with these features, without those for tests.
+/// Returns the packages from which `tokio-statemap` with these features is built, without those for tests.
 fn packages(features: &[&str]) -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked"])
@@ -64,8 +64,8 @@ fn name(package: &Value) -> String {
     format!("{} {}", text("name"), text("version"))
 }
 
-/// Whether an SPDX expression is satisfied by the allowed licences. Those that are there need no
-/// more than `OR`, `AND`, and parentheses around alternatives.
+/// Returns whether the allowed licences satisfy an SPDX expression. It knows `OR`, `AND`, and parentheses around
+/// alternatives, which is all that the dependencies use.
 fn is_allowed(expression: &str) -> bool {
     let all_of = expression.split(" AND ");
     all_of.into_iter().all(|part| {
@@ -87,7 +87,7 @@ fn licences_are_permissive() {
 }
 
 #[test]
-fn no_crate_is_there_in_two_versions() {
+fn no_crate_has_two_versions() {
     let packages = packages(ALL_BUT_PARQUET);
     let mut versions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for package in &packages {
@@ -101,12 +101,12 @@ fn no_crate_is_there_in_two_versions() {
 }
 
 #[test]
-fn all_come_from_the_registry() {
+fn all_crates_come_from_the_registry() {
     let packages = packages(ALL);
     assert!(packages.len() > 20, "{}", packages.len());
     let others: Vec<_> = packages
         .iter()
-        // Ours have none.
+        // This workspace's packages have no source.
         .filter(|package| !package["source"].is_null() && package["source"] != REGISTRY)
         .map(name)
         .collect();

@@ -25,6 +25,44 @@ const MODULES: &[&[&str]] = &[
     &["attribute"],
 ];
 
+/// The modules of the recorder, the lowest first: see `recorder/mod.rs`.
+const RECORDER: &[&[&str]] = &[
+    &["boxed", "id_map", "lost"],
+    &["task_id"],
+    &["record"],
+    &["clock"],
+    &["window"],
+    &["store"],
+    &["memory"],
+    &["process"],
+    &["kept"],
+    &["calls", "cells", "no_cells", "machine", "unwind", "watch"],
+    &["hot"],
+    &["waits"],
+    &["functions", "root_future"],
+    &["background"],
+    &["capture"],
+];
+
+/// The modules of the analysis, the lowest first: see `analysis/mod.rs`.
+const ANALYSIS: &[&[&str]] = &[
+    &["place", "lengths", "recording", "workers"],
+    &["spelling", "poll", "request"],
+    &["blocking_cause", "delay"],
+    &["blame"],
+    &["own_time"],
+    &["long_polls", "locations"],
+    &["sampled"],
+    &["culprits"],
+    &["whole_run", "waits", "trees"],
+    &["statement"],
+    &["issues"],
+    &["verdict"],
+    &["report"],
+    &["polls", "limits", "compare", "foreign", "awaits"],
+    &["picture"],
+];
+
 /// The folders of the page's script, the lowest first. `main.js` is above all.
 const FOLDERS: &[&str] = &["format", "data", "model", "draw", "ui"];
 
@@ -34,6 +72,20 @@ type Source = (String, String);
 #[test]
 fn no_module_names_one_above_it() {
     let offenders = rust::offenders(&sources("tokio-statemap/src", "rs"), MODULES);
+    assert!(offenders.is_empty(), "\n{}\n", offenders.join("\n"));
+}
+
+#[test]
+fn no_file_of_the_recorder_names_one_above_it() {
+    let sources = sources("tokio-statemap/src/recorder", "rs");
+    let offenders = rust::inside::offenders(&sources, "recorder", RECORDER);
+    assert!(offenders.is_empty(), "\n{}\n", offenders.join("\n"));
+}
+
+#[test]
+fn no_file_of_the_analysis_names_one_above_it() {
+    let sources = sources("tokio-statemap/src/analysis", "rs");
+    let offenders = rust::inside::offenders(&sources, "analysis", ANALYSIS);
     assert!(offenders.is_empty(), "\n{}\n", offenders.join("\n"));
 }
 

@@ -1,6 +1,6 @@
-//! The repository: which module may name which, which dependencies there are, and what its benchmarks say where they
-//! can't run.
+//! The repository: the order of its modules, its dependencies, its texts, and the messages of benchmarks that can't run.
 
 mod benches;
 mod dependencies;
 mod layers;
+mod texts;

@@ -1,5 +1,6 @@
-//! Waits in every way that an async fn can be written in. It is not run: what is looked at is its debug
-//! information. A comment behind a line says what is awaited there.
+//! Awaits in every way in which an async fn can be written.
+//!
+//! The program isn't run; tests read its debug information. A comment after a line names what is awaited there.
 
 mod ways;
 

@@ -1,4 +1,4 @@
-//! The ways.
+//! The async functions.
 
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
@@ -143,8 +143,8 @@ impl Slow {
     }
 }
 
-pub(crate) async fn through_a_trait(of: impl Work) {
-    of.work().await; // awaits one of 2
+pub(crate) async fn through_a_trait(worker: impl Work) {
+    worker.work().await; // awaits one of 2
 }
 
 pub(crate) async fn in_arms(what: Option<u64>) {

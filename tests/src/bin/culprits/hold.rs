@@ -1,4 +1,4 @@
-//! Functions that hold a worker, each in its own way, called from tasks that are all spawned at one line.
+//! Functions that block a worker in different ways, called from tasks that are all spawned at one line.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,13 +9,14 @@ use std::os::fd::FromRawFd as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How long each holds its worker at a time, at least.
+/// The least time for which one call blocks its worker.
 const LONG: Duration = Duration::from_millis(15);
 
 static LOCK: Mutex<u64> = Mutex::new(0);
 
-/// Holds the worker it is called on, in one of the ways that `tests/report/culprits.rs` lists. In each, the line with a
-/// comment is to blame; or if it computes, one of its function.
+/// Blocks the current worker in one of the ways that `tests/report/culprits.rs` lists.
+///
+/// In each way the report must name the line with a comment, or if the way computes, a line of that function.
 pub(crate) async fn hold(way: &str) {
     first(way).await;
 }
@@ -28,11 +29,11 @@ async fn first(way: &str) {
     second(way).await;
 }
 
-/// Over and over in one poll, until it was seen.
+/// Blocks again and again in one poll, until the poll was sampled.
 async fn second(way: &str) {
     loop {
         once(way);
-        if super::is_seen(super::task()) {
+        if super::is_sampled(super::task()) {
             return;
         }
     }
@@ -56,7 +57,7 @@ fn once(way: &str) {
     }
 }
 
-/// Deep in calls.
+/// Sleeps deep in calls.
 #[inline(never)]
 fn deep(depth: u32) {
     if depth > 0 {
@@ -109,7 +110,7 @@ fn dependency() {
 #[inline(never)]
 fn pipe() {
     let mut ends = [0; 2];
-    // SAFETY: it fills `ends` in with two descriptors, which nobody else has.
+    // SAFETY: The call fills `ends` in with two descriptors, which nobody else owns.
     let (mut reader, mut writer) = unsafe {
         assert_eq!(libc::pipe(ends.as_mut_ptr()), 0, "a pipe");
         (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1]))
@@ -122,20 +123,20 @@ fn pipe() {
     other.join().expect("it ends");
 }
 
-/// Comes back once another thread holds the lock, until the calling task was seen.
+/// Waits until another thread holds the lock, which it does until the current task was sampled.
 async fn hold_lock() {
-    let (tell, told) = tokio::sync::oneshot::channel();
+    let (locks, locked) = tokio::sync::oneshot::channel();
     let task = super::task();
     std::thread::spawn(move || {
         let guard = LOCK.lock();
-        tell.send(()).ok();
+        locks.send(()).ok();
         let began = Instant::now();
-        while !super::is_seen(task) && began.elapsed() < super::PATIENCE {
+        while !super::is_sampled(task) && began.elapsed() < super::PATIENCE {
             std::thread::sleep(LONG);
         }
         drop(guard);
     });
-    told.await.expect("it is sent");
+    locked.await.expect("the thread sends it");
 }
 
 #[inline(never)]
@@ -143,7 +144,7 @@ fn mutex() {
     *LOCK.lock().expect("nobody panics") += 1; // mutex
 }
 
-/// A runtime of its own, in a thread that it waits for.
+/// Waits for a thread that runs a runtime of its own.
 #[inline(never)]
 fn thread() {
     let other = std::thread::spawn(|| {

@@ -1,5 +1,5 @@
-//! Tasks that are all spawned at one line, some of which hold their worker in the way that the last argument
-//! says: each until it was seen.
+//! Tasks that are all spawned at one line, some of which block their worker in the way that the last argument says, until
+//! they were sampled.
 
 #[cfg(target_os = "linux")]
 mod hold;
@@ -14,45 +14,47 @@ use tests::programs::{out, way};
 use tokio::task::JoinSet;
 use tokio_statemap::timeline::TaskKey;
 
-/// How old a poll is when it is seen: it has some samples then.
+/// The age of a poll that has some samples.
 const AGE: Duration = Duration::from_millis(20);
-/// After which time the program ends in any case: one that is never seen has a report that names nobody.
+/// The time after which the program ends in any case. If nothing was sampled by then, the report names no function.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The tasks that were seen to hold their worker.
-static SEEN: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
-/// Whose turn it is.
+/// The tasks whose long polls were sampled.
+static SAMPLED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+/// Held by the task that blocks.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// The task that calls this.
+/// Returns the id of the current task.
 #[cfg(target_os = "linux")]
 fn task() -> u64 {
     tokio::task::id().to_string().parse().expect("it is a number")
 }
 
-/// Whether a task was seen.
+/// Returns whether a long poll of the task was sampled.
 #[cfg(target_os = "linux")]
-fn is_seen(task: u64) -> bool {
-    SEEN.lock().expect("nobody panics").contains(&task)
+fn is_sampled(task: u64) -> bool {
+    SAMPLED.lock().expect("nobody panics").contains(&task)
 }
 
-/// Notes which tasks are seen, and ends a program that never lets go. Not by a timer: if the worker is held that looks
-/// for timers and I/O, none comes.
+/// Notes which tasks were sampled, and ends a program that blocks forever.
+///
+/// A thread does that: a timer wouldn't fire if the worker that looks for timers is blocked.
 fn watch(is_endless: bool) {
-    let (tell, told) = mpsc::channel();
-    // Each is told of a poll once, and on a busy machine perhaps without a stack: the next one is told later.
+    let (send, samples) = mpsc::channel();
+    // A listener is called once for each poll, and on a busy machine perhaps before it has a stack; the next one is called
+    // later.
     for times in [1, 2, 4, 8, 16, 32, 64] {
-        let tell = tell.clone();
+        let send = send.clone();
         let collector = tokio_statemap::current().expect("it is recorded");
         collector.on_long_poll(AGE * times, move |poll| {
             if let (TaskKey::Spawned(id), false) = (poll.task, poll.frames.is_empty()) {
-                SEEN.lock().expect("nobody panics").insert(id);
-                let _ = tell.send(());
+                SAMPLED.lock().expect("nobody panics").insert(id);
+                let _ = send.send(());
             }
         });
     }
     std::thread::spawn(move || {
-        while told.recv_timeout(PATIENCE).is_ok() && !is_endless {}
+        while samples.recv_timeout(PATIENCE).is_ok() && !is_endless {}
         std::process::exit(0);
     });
 }
@@ -67,7 +69,7 @@ async fn main() {
         tasks.spawn(async move {
             tokio::time::sleep(Duration::from_millis(number)).await;
             if number % 8 == 0 {
-                // One after the other: they would wait for each other, and not for what they are to wait for.
+                // One blocks at a time: otherwise they would wait for each other.
                 let _turn = TURN.lock().await;
                 hold(&way).await;
             }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::{compute, recorded, samples};
 
-/// Has the filter `before` there is a runtime, or `after` it has begun; the call has this number. Then there are long polls.
-/// Prints how many samples these have.
+/// Installs a filter for the system call `call`, `before` the runtime is built or `after` it has started. Then runs long
+/// polls and prints the number of their samples.
 pub fn run(when: &str, call: u32) {
     if when == "before" {
         filter(call);
     }
-    let (runtime, collector) = recorded(2);
+    let (collector, runtime) = recorded(2);
     collector.block_on(&runtime, async {
         if when == "after" {
             tokio::spawn(async { compute(Duration::from_millis(20)) }).await.unwrap();
@@ -24,7 +24,7 @@ pub fn run(when: &str, call: u32) {
             })
             .await
             .unwrap();
-            // Memory for records is asked for, too.
+            // Many records need new memory, which takes system calls, too.
             for _ in 0..10_000 {
                 tokio::task::yield_now().await;
             }
@@ -36,7 +36,7 @@ pub fn run(when: &str, call: u32) {
     println!("{} samples", samples(&collector.snapshot()).len());
 }
 
-/// From now on the process ends if any of its threads makes the call.
+/// Lets the process end if any of its threads makes the call from now on.
 fn filter(call: u32) {
     let instruction = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut program = [
@@ -47,7 +47,7 @@ fn filter(call: u32) {
         instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the program lives through the call, and is as long as it says.
+    // SAFETY: The filter program lives through the call, and its length is right.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         let (set, all) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_TSYNC);

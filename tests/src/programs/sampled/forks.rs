@@ -1,4 +1,4 @@
-//! Forks, while long polls are sampled.
+//! Forks while long polls are sampled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use super::compute;
 use crate::child::names_in;
 use crate::programs::out;
 
-/// What a child that has one thread, and no more later, exits with.
+/// The exit status of a child that has one thread, and gets no other.
 const ALONE: i32 = 4;
 
 const LONG: Duration = Duration::from_millis(30);
@@ -29,7 +29,7 @@ pub async fn run(n: u32) {
     });
     let forks = tokio::spawn(async move {
         for i in 0..n {
-            // At all times of a sample.
+            // The forks hit all moments of a sample.
             compute(Duration::from_micros(u64::from(i % 97) * 100));
             fork_and_wait(i);
             if i % 8 == 7 {
@@ -46,8 +46,8 @@ pub async fn run(n: u32) {
 }
 
 fn fork_and_wait(i: u32) {
-    // SAFETY: the child only calls what is async-signal-safe, or allocates, which the C library allows
-    // after a fork.
+    // SAFETY: The child calls only functions that are async-signal-safe, or allocates, which the C library allows after
+    // a fork.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork");
     if child == 0 {
@@ -66,7 +66,7 @@ fn is_exec(i: u32) -> bool {
 }
 
 fn run_child(i: u32) -> ! {
-    // SAFETY: what is pointed to lives as long as the process; the calls are async-signal-safe.
+    // SAFETY: All pointers are valid as long as the process; the calls are async-signal-safe.
     unsafe {
         if is_exec(i) {
             let arguments = [c"true".as_ptr(), std::ptr::null()];

@@ -1,4 +1,4 @@
-//! A handler of the program's own for the signal that stacks are sampled by.
+//! A program with a handler of its own for the signal that samples stacks.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
@@ -8,10 +8,10 @@ use tokio_statemap::timeline::NoStack;
 
 use super::{compute, recorded, samples};
 
-/// How often the handler was called.
+/// The number of calls of the handler.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
-/// How many signals the program sends itself.
+/// The number of signals that the program sends itself.
 const SENT: u32 = 10;
 
 const LONG: Duration = Duration::from_millis(30);
@@ -24,7 +24,7 @@ fn own() -> libc::sighandler_t {
     handler as extern "C" fn(i32) as libc::sighandler_t
 }
 
-/// The handler that is set.
+/// Returns the current handler.
 fn present() -> libc::sighandler_t {
     // SAFETY: all zeroes are a valid `sigaction`, which the call fills in.
     unsafe {
@@ -39,12 +39,12 @@ fn set() {
     unsafe { libc::signal(libc::SIGURG, own()) };
 }
 
-/// Sets the handler before anything is recorded, or after threads that ran were sampled, and goes on until
-/// there is something to see.
+/// Sets the handler `before` anything is recorded, or `after` running threads were sampled, and goes on until the report
+/// says that the signal is taken.
 ///
 /// # Panics
 ///
-/// If anything but the program's own signals is seen.
+/// If the handler gets any but the program's own signals.
 pub fn run(when: &str) {
     let is_before = match when {
         "before" => true,
@@ -54,7 +54,7 @@ pub fn run(when: &str) {
     if is_before {
         set();
     }
-    let (runtime, collector) = recorded(2);
+    let (collector, runtime) = recorded(2);
     let long_poll = |is_blocked: bool| {
         let poll = async move { if is_blocked { sleep(LONG) } else { compute(LONG) } };
         collector.block_on(&runtime, async { tokio::spawn(poll).await.unwrap() });
@@ -74,7 +74,8 @@ pub fn run(when: &str) {
         let seen = samples(&timeline);
         let mut since = seen.iter().filter(|sample| sample.at_ns > with_own);
         let is_blocked_seen = since.any(|sample| sample.blocked_in.is_some());
-        if timeline.sampling.no_stacks.count(NoStack::SignalTaken) > 0 && is_blocked_seen {
+        if timeline.long_polls.sampling.no_stacks.count(NoStack::SignalTaken) > 0 && is_blocked_seen
+        {
             break;
         }
     }

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use super::recorded;
 
-/// Waits with all workers parked for `seconds`, in which the watcher must not run at all.
+/// Waits for `seconds` with all workers parked. The watcher must not run in this time.
 ///
 /// # Panics
 ///
 /// If it ran.
 pub fn run(seconds: u64) {
-    let (runtime, _collector) = recorded(2);
+    let (_collector, runtime) = recorded(2);
     for _ in 0..1000 {
         runtime.spawn(pending::<()>());
     }
     let watcher = watcher();
-    // It looks until all are parked, which may take a while on a busy machine. A second after a thread recorded much, it
-    // takes back the memory that this doesn't need.
+    // The watcher looks until all are parked, which may take a while on a busy machine. A second after a thread recorded
+    // much, it takes back memory that the thread doesn't need.
     let mut at_rest = schedstat(&watcher);
     loop {
         sleep(Duration::from_millis(1200));
@@ -34,7 +34,7 @@ pub fn run(seconds: u64) {
     assert_eq!(schedstat(&watcher), at_rest, "it ran: CPU time, run delay, time slices");
 }
 
-/// The folder of the watcher's thread: it starts after the last worker, and names itself once it runs.
+/// Waits for the watcher's thread and returns its folder. It starts after the last worker, and has its name once it runs.
 fn watcher() -> String {
     let since = Instant::now();
     loop {
@@ -49,10 +49,10 @@ fn watcher() -> String {
 fn find_watcher() -> Option<String> {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     let mut folders = threads.map(|thread| thread.unwrap().path().display().to_string());
-    let is_it = |folder: &String| {
+    let is_watcher = |folder: &String| {
         fs::read_to_string(format!("{folder}/comm")).unwrap() == "tokio-statemap\n"
     };
-    folders.find(is_it)
+    folders.find(is_watcher)
 }
 
 fn schedstat(folder: &str) -> String {

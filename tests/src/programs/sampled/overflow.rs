@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::compute;
 use crate::programs::out;
 
-/// Recorded.
+/// Runs the program recorded.
 #[tokio_statemap::main(worker_threads = 2, tasks = out("tasks.json"))]
 pub async fn observed() {
     overflow().await;
 }
 
-/// Not recorded.
+/// Runs the program without recording.
 #[tokio::main(worker_threads = 2)]
 pub async fn plain() {
     overflow().await;
@@ -22,7 +22,7 @@ async fn overflow() {
     tokio::spawn(async { println!("{}", recurse(0)) }).await.unwrap();
 }
 
-/// Needs some thousand calls for a thread's stack, which take some 50 ms.
+/// Overflows a thread's stack in a few thousand calls, which take about 50 ms.
 #[inline(never)]
 fn recurse(depth: u64) -> u64 {
     let frame = black_box([depth; 64]);

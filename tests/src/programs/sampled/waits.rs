@@ -1,4 +1,4 @@
-//! Calls that wait, in long polls. None is made again when it is interrupted.
+//! System calls that wait, in long polls. None is repeated when it is interrupted.
 
 use std::io::Error;
 use std::os::fd::AsRawFd;
@@ -9,24 +9,24 @@ use std::time::{Duration, Instant};
 
 use super::{compute, recorded, samples};
 
-/// How long a poll takes: it has three samples or so.
+/// The length of a poll, which has about three samples.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How many calls were made, and how many of them failed with EINTR.
+/// The number of calls, and how many of them failed with EINTR.
 #[derive(Debug, Default)]
 struct Counts {
     calls: AtomicU64,
     interrupted: AtomicU64,
 }
 
-/// Waits in four ways for `seconds`, each in tasks of its own, and prints what became of it.
+/// Waits in four kinds of calls for `seconds`, each in a task of its own, and prints the counts.
 pub fn wait(seconds: u64) {
     in_long_polls(seconds, &["nanosleep", "poll", "recv", "epoll_wait"], |call, counts| {
         count(call, Duration::from_millis(15), counts);
     });
 }
 
-/// Computes for 50 µs and sleeps as long, by turns.
+/// Alternates between computing and sleeping, for 50 µs each.
 pub fn alternate(seconds: u64) {
     const TURN: Duration = Duration::from_micros(50);
     in_long_polls(seconds, &["nanosleep"], |call, counts| {
@@ -36,11 +36,11 @@ pub fn alternate(seconds: u64) {
 }
 
 fn in_long_polls(seconds: u64, calls: &[&'static str], turn: fn(&str, &Counts)) {
-    let (runtime, collector) = recorded(calls.len());
+    let (collector, runtime) = recorded(calls.len());
     let all: &'static [Counts] =
         Vec::leak(calls.iter().map(|_| Counts::default()).collect::<Vec<_>>());
     let until = Instant::now() + Duration::from_secs(seconds);
-    // On a busy machine it may take longer until one is sampled.
+    // On a busy machine it may take longer until a poll is sampled.
     let is_sampled = &*Box::leak(Box::new(AtomicBool::new(false)));
     collector.block_on(&runtime, async {
         let task = |(&call, counts): (&&'static str, &'static Counts)| {
@@ -83,7 +83,7 @@ fn count(call: &str, time: Duration, counts: &Counts) {
 
 fn call_it(call: &str, time: Duration) -> i64 {
     let ms = i32::try_from(time.as_millis()).unwrap();
-    // SAFETY: what is pointed to lives through the calls.
+    // SAFETY: All pointers are valid through the calls.
     unsafe {
         match call {
             "nanosleep" => {

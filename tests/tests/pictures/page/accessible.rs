@@ -1,5 +1,5 @@
-//! Whoever looks at the page, and however: axe-core finds nothing serious, all is done by keyboard, and one sees where one
-//! is.
+//! Accessibility of the page: axe-core finds no serious problems, everything works by keyboard, and the focus
+//! is visible.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tests::planted;
 
 use super::{TARGET, explained, folder, labels, test, waiting, write};
 
-/// Pages with something in each of their tabs.
+/// Writes pages that use each of their tabs.
 fn pages(name: &str) -> PathBuf {
     let folder = folder(name);
     write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
@@ -23,7 +23,7 @@ fn pages(name: &str) -> PathBuf {
 
 #[test]
 #[ignore = "slow: needs a browser"]
-fn axe_finds_nothing_serious() {
+fn axe_finds_no_serious_problems() {
     let is_there = browser(Path::new(TARGET)).is_some_and(|browser| browser.has_axe());
     if is_there {
         pages("axe");
@@ -33,7 +33,7 @@ fn axe_finds_nothing_serious() {
 
 #[test]
 #[ignore = "slow: needs a browser"]
-fn all_is_done_by_keyboard_and_the_focus_is_seen() {
+fn everything_works_by_keyboard_and_the_focus_is_visible() {
     pages("keyboard");
     test("keyboard", Path::new("browser/keyboard.test.mjs"));
 }

@@ -1,5 +1,5 @@
-//! The page of a run far longer than what is kept: its sums are those that hooks of the program's own count, and in a
-//! browser the whole run is there, and what is kept of it in detail.
+//! The page of a run far longer than the kept detail: its sums equal those counted by other hooks, and in a
+//! browser it shows the whole run and the detail.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,14 +15,14 @@ use tokio_statemap::{CollectorConfig, Hooks, Timeline, html, register_hooks_with
 use super::{expect, folder, labels, test, write};
 
 const BLOCK: Duration = Duration::from_millis(150);
-/// Shorter than the block, and longer than what other programs on the machine cause.
+/// Shorter than the block, and longer than delays caused by other programs on the machine.
 const LONG_POLL: Duration = Duration::from_millis(100);
 const MAX_EVENTS: usize = 40_000;
 const WORKERS: usize = 2;
-/// How many tasks wait while the others are busy, and then no more.
+/// The number of tasks that wait while the others are busy, and then no more.
 const WAITING: usize = 60;
 
-/// What hooks of the program's own saw, and when.
+/// The observations of the program's own hooks, with their times.
 #[derive(Debug, Default)]
 struct Seen {
     polls: Vec<Instant>,
@@ -33,9 +33,9 @@ struct Seen {
 struct Run {
     timeline: Timeline,
     seen: Seen,
-    /// Recording was started between these.
+    /// The times between which recording started.
     started: [Instant; 2],
-    /// The line of the task that blocks, and for how long it does at least.
+    /// The line of the task that blocks, and its minimum time.
     line: u32,
     block: Duration,
 }
@@ -50,7 +50,7 @@ async fn yields(polls: u32, work: Duration) {
     }
 }
 
-/// A task blocks for so long in the first moments; then there are several times as many events as are kept.
+/// Runs a program whose task blocks at the start; then it produces several times as many events as are kept.
 fn run(block: Duration) -> Run {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let note = |to: fn(&mut Seen) -> &mut Vec<Instant>| {
@@ -105,9 +105,9 @@ fn run(block: Duration) -> Run {
     Run { timeline: collector.snapshot(), seen, started, line, block }
 }
 
-/// A run whose longest poll is the block, and of which what is around it is kept. A busy machine may hold another poll
-/// up for longer, so the block is longer in each further run; and where nobody looks in time through what is evicted,
-/// nothing around it is kept.
+/// Returns a run whose longest poll is the block, with the detail around it. A busy machine may delay another
+/// poll for longer, so the block is longer in each further run; and if the evicted events aren't examined in
+/// time, no detail around it is kept.
 fn run_with_the_block() -> Run {
     const ATTEMPTS: u32 = 40;
     let mut others = Vec::new();
@@ -131,7 +131,7 @@ fn run_with_the_block() -> Run {
 }
 
 #[test]
-fn sums_are_those_that_others_count() {
+fn sums_equal_those_of_other_hooks() {
     let Run { timeline, seen, started, .. } = run(BLOCK);
     let mut bytes = Vec::new();
     html::write(&Picture::of_timeline(&timeline, &labels("sums")), &mut bytes).unwrap();
@@ -143,8 +143,8 @@ fn sums_are_those_that_others_count() {
     assert_eq!(sums.alive.last(), Some(&0));
     assert!(*sums.alive.iter().max().unwrap() >= WAITING as u64);
     assert!(sums.longest.iter().any(|&longest| longest >= BLOCK.as_nanos() as u64));
-    // What was recorded by some time was seen by then at most as often: the program's hooks are called after. And by then
-    // each thread has recorded one that it shows yet. The clocks may differ by this much.
+    // At each time, the program's hooks have counted at most as many events as the recording, because they are
+    // called later, and lack at most the latest event of each thread. The clocks may differ by this much.
     let clocks = Duration::from_micros(200);
     let threads = WORKERS as u64 + 1;
     let mut recorded = 0;

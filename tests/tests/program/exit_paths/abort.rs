@@ -1,6 +1,6 @@
-//! `panic = "abort"`: nothing is unwound, the panic hook runs last.
+//! With `panic = "abort"` nothing is unwound, and the panic hook runs last.
 //!
-//! Cargo builds the binaries of a test package with unwinding, so the programs are built again.
+//! Cargo builds the programs of a test package with unwinding, so these tests build them again.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn aborts(way: &str) -> Observed {
         build_program(target, Variant::Static, name).display().to_string()
     };
     let name = format!("abort-{way}");
-    let observed = Pair::of(&path("unit"), &path("unit_plain"), &name, way).compare();
+    let observed = Pair::new(&path("unit"), &path("unit_plain"), &name, way).compare();
     assert_eq!(observed.ended.status.signal(), Some(libc::SIGABRT));
     observed
 }
@@ -34,7 +34,7 @@ fn a_panic_aborts() {
 #[test]
 #[cfg(target_env = "gnu")]
 #[ignore = "slow: builds programs with panic = \"abort\""]
-fn with_a_hook_of_the_programs_own() {
+fn a_panic_aborts_with_a_hook_of_the_programs_own() {
     aborts("panic_chained");
     aborts("panic_replaced");
 }

@@ -55,7 +55,7 @@ fn main_panics() {
 }
 
 #[test]
-fn others_panic_and_the_program_goes_on() {
+fn the_program_survives_panics_outside_of_main() {
     for pair in [
         pair!("unit", "panic_task"),
         pair!("unit", "panic_blocking"),
@@ -69,7 +69,7 @@ fn others_panic_and_the_program_goes_on() {
 }
 
 #[test]
-fn a_destructor_panics_while_the_runtime_shuts_down() {
+fn a_destructor_may_panic_while_the_runtime_shuts_down() {
     for pair in [pair!("unit", "panic_drop"), pair!("single", "panic_drop")] {
         let observed = pair.compare();
         assert!(observed.ended.stderr.contains("a destructor panics"));
@@ -77,7 +77,7 @@ fn a_destructor_panics_while_the_runtime_shuts_down() {
 }
 
 #[test]
-fn a_hook_for_panics_is_the_programs_own() {
+fn panic_hooks_of_the_program_are_called() {
     pair!("unit", "panic_chained").compare();
     pair!("unit", "panic_replaced").compare();
 }

@@ -1,19 +1,18 @@
-//! Where a user may have few threads the program has them, and not the recording.
+//! Where a user may have few threads, the program gets them, and not the recording.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use tests::child::{Ended, Running, command, folder};
+use tests::child::{Ended, Running, command};
+use tests::files::{data, folder, pictures};
 use tests::left_out::not_allowed;
 
-use crate::exit_paths::pair::{file, pictures};
-
-/// A user that has no other process.
+/// A user without another process.
 const USER: u32 = 54_321;
 
 #[test]
-fn the_program_has_the_first_of_them() {
+fn the_program_gets_the_first_threads() {
     // SAFETY: it has no precondition.
     if unsafe { libc::geteuid() } != 0 {
         return not_allowed("a limit on threads", "it takes another user, and root may become one");
@@ -34,12 +33,12 @@ fn the_program_has_the_first_of_them() {
         assert_eq!((observed.status, &observed.stdout), (plain.status, &plain.stdout));
         let messages = observed.messages();
         assert!(messages.iter().all(|message| message.contains("thread")), "{messages:?}");
-        file(&folder, "tasks.json");
+        data(folder.join("tasks.json"));
         pictures(&folder);
     }
 }
 
-/// The program may have so many threads.
+/// Limits the number of threads of the user.
 fn with_threads(command: &mut std::process::Command, threads: u64) -> &mut std::process::Command {
     command.uid(USER);
     // SAFETY: `setrlimit` is async-signal-safe.

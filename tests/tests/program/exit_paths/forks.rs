@@ -1,9 +1,9 @@
-//! Forks: the child ends as it would without this crate, and leaves its parent's files alone.
+//! A forked child ends as it would without this crate, and leaves its parent's files alone.
 
 use crate::exit_paths::pair::pair;
 
 #[test]
-fn fork() {
+fn a_forked_child_ends_as_before() {
     for (pair, status) in [
         (pair!("single", "fork__exit"), "0x400"),
         (pair!("single", "fork_exit"), "0x400"),
@@ -19,7 +19,7 @@ fn fork() {
         assert_eq!(observed.ended.status.code(), Some(0));
         let expected = format!("the child's status: {status}\nthe last line\n");
         assert!(observed.ended.stdout.ends_with(&expected), "{}", observed.ended.stdout);
-        // Recorded by the parent, after the child ended.
+        // The parent recorded this after the child had ended.
         if cfg!(tokio_unstable) {
             assert_eq!(observed.tasks.entries("main", "completed"), 1);
         }

@@ -1,5 +1,4 @@
-//! Calls that a fatal signal interrupts: the program doesn't observe their failure, it dies in
-//! them.
+//! A program dies in a call that a fatal signal interrupts; it doesn't observe that the call fails.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -19,13 +18,13 @@ const CALLS: [&str; 10] = [
     "semop",
 ];
 
-/// The same program under both flavors, in the variant `interrupted_{way}`.
+/// Returns the same program under both flavors, in the variant `interrupted_{way}`.
 fn pairs(way: &str) -> [Pair; 2] {
     let way = &*format!("interrupted_{way}");
-    let of = |observed, plain, name| Pair::of(observed, plain, &format!("{name}-{way}"), way);
+    let pair = |observed, plain, name| Pair::new(observed, plain, &format!("{name}-{way}"), way);
     [
-        of(env!("CARGO_BIN_EXE_unit"), env!("CARGO_BIN_EXE_unit_plain"), "unit"),
-        of(env!("CARGO_BIN_EXE_single"), env!("CARGO_BIN_EXE_single_plain"), "single"),
+        pair(env!("CARGO_BIN_EXE_unit"), env!("CARGO_BIN_EXE_unit_plain"), "unit"),
+        pair(env!("CARGO_BIN_EXE_single"), env!("CARGO_BIN_EXE_single_plain"), "single"),
     ]
 }
 
@@ -52,7 +51,7 @@ fn the_program_dies_in_the_call_of_another_thread() {
 }
 
 #[test]
-fn the_program_dies_of_its_own_hand() {
+fn the_program_dies_of_a_signal_to_itself() {
     at_once(["raise", "kill"], |call| {
         for pair in pairs(call) {
             let observed = pair.compare();
@@ -72,7 +71,7 @@ fn busy_programs_are_not_stuck() {
     are_not_stuck(13);
 }
 
-/// So many of each, wherever the signal interrupts them: the thread may hold what the writing needs.
+/// Runs each program `times` times. Wherever the signal interrupts it, the thread may hold what the writer needs.
 fn are_not_stuck(times: usize) {
     let chunks: [(&str, &[i32]); 4] = [
         ("busy", &[libc::SIGTERM]),

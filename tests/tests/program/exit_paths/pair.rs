@@ -1,34 +1,34 @@
-//! A recorded program, and the same program under Tokio's attribute.
+//! Compares a recorded program with the same program under Tokio's attribute.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tests::check::{Summary, check};
-use tests::child::{Ended, Running, command, folder, names_in};
-use tests::page;
+use tests::check::Summary;
+use tests::child::{Ended, Running, command};
+use tests::files::{data, folder, names_in, pictures};
 
-/// Two commands for one program.
+/// Two commands for the same program.
 pub(crate) struct Pair {
     observed: Command,
     plain: Command,
     folder: PathBuf,
-    /// The later runs in the process, by a part of their files' names.
+    /// The later runs in the process, by the suffix of their files' names.
     later: Option<&'static str>,
 }
 
-/// The result of the recorded one.
+/// The result of the recorded program.
 pub(crate) struct Observed {
     pub(crate) ended: Ended,
     pub(crate) tasks: Summary,
     pub(crate) workers: Summary,
 }
 
-/// The binaries `$name` and `$name_plain`, in the variant `$way`.
+/// Pairs the binaries `$name` and `$name_plain`, in the variant `$way`.
 macro_rules! pair {
     ($name:literal, $way:literal) => {
-        crate::exit_paths::pair::Pair::of(
+        crate::exit_paths::pair::Pair::new(
             env!(concat!("CARGO_BIN_EXE_", $name)),
             env!(concat!("CARGO_BIN_EXE_", $name, "_plain")),
             concat!($name, "-", $way),
@@ -37,7 +37,7 @@ macro_rules! pair {
     };
 }
 
-/// The binary `either` in its two modes, in the variant `$way`.
+/// Pairs the two modes of the binary `either`, in the variant `$way`.
 macro_rules! either {
     ($way:literal) => {
         crate::exit_paths::pair::Pair::in_modes(env!("CARGO_BIN_EXE_either"), $way)
@@ -47,21 +47,22 @@ macro_rules! either {
 pub(crate) use {either, pair};
 
 impl Pair {
-    pub(crate) fn of(observed: &str, plain: &str, name: &str, way: &str) -> Self {
-        // Tests that run at once may run the same program in the same way.
+    /// Pairs two programs in the variant `way`, in a folder that begins with `name`.
+    pub(crate) fn new(observed: &str, plain: &str, name: &str, way: &str) -> Self {
+        // Tests that run in parallel may run the same program in the same variant.
         static PAIRS: AtomicUsize = AtomicUsize::new(0);
         let name = format!("{name}-{}", PAIRS.fetch_add(1, Ordering::Relaxed));
         let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), &name);
-        let of = |program: &str| {
+        let in_variant = |program: &str| {
             let mut command = command(program, &folder);
             command.arg(way);
             command
         };
-        Self { observed: of(observed), plain: of(plain), folder, later: None }
+        Self { observed: in_variant(observed), plain: in_variant(plain), folder, later: None }
     }
 
     pub(crate) fn in_modes(program: &str, way: &str) -> Self {
-        let mut pair = Self::of(program, program, &format!("either-{way}"), way);
+        let mut pair = Self::new(program, program, &format!("either-{way}"), way);
         for (command, mode) in [(&mut pair.observed, "observed"), (&mut pair.plain, "plain")] {
             *command = self::command(program, &pair.folder);
             command.args([mode, way]);
@@ -96,7 +97,7 @@ impl Pair {
         })
     }
 
-    /// Runs both, calls `act` with each, and compares how they end. Then checks the files.
+    /// Runs both, calls `act` with each, and compares how they end. Then checks the files of the recorded one.
     #[track_caller]
     pub(crate) fn compare_when(mut self, act: impl Fn(&mut Running)) -> Observed {
         let run = |command: &mut Command| {
@@ -114,20 +115,18 @@ impl Pair {
             self.take_away(later);
         }
         Observed {
-            tasks: file(&self.folder, "tasks.json"),
-            workers: file(&self.folder, "workers.json"),
+            tasks: data(self.folder.join("tasks.json")),
+            workers: data(self.folder.join("workers.json")),
             ended,
         }
         .check(&self.folder)
     }
-}
 
-impl Pair {
     /// Checks the files of a later run, and removes them.
     #[track_caller]
     fn take_away(&self, later: &str) {
         for kind in ["tasks", "workers"] {
-            file(&self.folder, &format!("{kind}.{later}.json"));
+            data(self.folder.join(format!("{kind}.{later}.json")));
         }
         let names = ["tasks.json", "workers.json", "statemap.html", "statemap.svg", "report.txt"];
         for name in names {
@@ -155,20 +154,4 @@ impl Observed {
         assert!(all, "{names:?}");
         self
     }
-}
-
-/// The page in `folder`, complete, and an SVG that is complete, too.
-#[track_caller]
-pub(crate) fn pictures(folder: &Path) -> page::Page {
-    let read = |name| fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    page::check_svg(&read("statemap.svg")).unwrap_or_else(|error| panic!("the SVG: {error}"));
-    page::check(&read("statemap.html")).unwrap_or_else(|error| panic!("the page: {error}"))
-}
-
-/// A file that is complete and valid.
-#[track_caller]
-pub(crate) fn file(folder: &Path, name: &str) -> Summary {
-    let path = folder.join(name);
-    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    check(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

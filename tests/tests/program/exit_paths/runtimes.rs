@@ -3,7 +3,7 @@
 use crate::exit_paths::pair::either;
 
 #[test]
-fn shutdown_with_stuck_tasks() {
+fn a_runtime_shuts_down_with_stuck_tasks() {
     for pair in [either!("shutdown_background"), either!("shutdown_timeout")] {
         let observed = pair.compare();
         assert_eq!(observed.ended.status.code(), Some(0));
@@ -19,12 +19,12 @@ fn shutdown_with_stuck_tasks() {
 }
 
 #[test]
-fn one_run_after_the_other() {
+fn runs_follow_each_other_in_one_process() {
     either!("twice").with_later_run("2").compare();
 }
 
 #[test]
-fn the_runtime_is_dropped_in_a_thread_local_destructor() {
+fn a_runtime_may_be_dropped_in_a_thread_local_destructor() {
     for pair in [
         either!("thread_local_first_multi"),
         either!("thread_local_first_single"),
@@ -34,7 +34,7 @@ fn the_runtime_is_dropped_in_a_thread_local_destructor() {
         let observed = pair.compare();
         assert_eq!(observed.ended.status.code(), Some(0));
         if cfg!(tokio_unstable) {
-            // `main`, and two tasks whose ends were recorded.
+            // The ends of `main` and of two tasks were recorded.
             let tasks = &observed.tasks;
             assert_eq!(tasks.entities.len(), 3);
             for task in tasks.entities.keys() {

@@ -1,4 +1,4 @@
-//! Signals without a handler, and signals that the program handles.
+//! Signals without a handler, and signals that the program handles itself.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::thread;
@@ -32,13 +32,13 @@ fn sighup() {
 
 /// `timeout` sends SIGTERM to its child, and then to the child's group.
 #[test]
-fn an_equal_signal_at_once_is_the_same() {
+fn an_immediately_repeated_signal_counts_once() {
     let twice = |running: &mut Running, signal| loop {
         let began = Instant::now();
         running.signal(signal);
         thread::sleep(Duration::from_micros(300));
         running.signal(signal);
-        // Otherwise the machine was so slow that they aren't one.
+        // Otherwise the machine was so slow that they are two.
         if began.elapsed() < Duration::from_millis(100) {
             return;
         }
@@ -107,13 +107,13 @@ fn own_handler() {
 }
 
 #[test]
-fn a_handler_that_is_put_back() {
+fn a_handler_may_be_replaced_and_restored() {
     dies_of(pair!("unit", "handler_restored"), libc::SIGTERM);
     dies_of(pair!("single", "handler_restored"), libc::SIGTERM);
 }
 
 #[test]
-fn a_handler_of_one_signal_is_none_of_another() {
+fn a_handler_of_one_signal_does_not_handle_another() {
     let observed = pair!("unit", "handler_other").compare_when(|running| {
         running.wait_for("ready").signal(libc::SIGINT);
         running.wait_for("waits").signal(libc::SIGTERM);
@@ -122,14 +122,14 @@ fn a_handler_of_one_signal_is_none_of_another() {
 }
 
 #[test]
-fn a_signal_that_is_waited_for_by_sigwait() {
+fn sigwait_gets_the_signal() {
     let observed = either!("handler_sigwait").compare_signalled("ready", libc::SIGTERM);
     assert_eq!(observed.ended.status.code(), Some(0));
     assert!(observed.ended.stdout.ends_with("signal 15\n"));
 }
 
 #[test]
-fn an_ignored_signal() {
+fn an_ignored_signal_stays_ignored() {
     let ignored = pair!("unit", "handler_ignored").with(|command| {
         let ignore = || {
             for signal in [libc::SIGINT, libc::SIGHUP] {
@@ -138,14 +138,14 @@ fn an_ignored_signal() {
             }
             Ok(())
         };
-        // SAFETY: `ignore` only does what is async-signal-safe.
+        // SAFETY: `ignore` calls only functions that are async-signal-safe.
         unsafe { command.pre_exec(ignore) };
     });
     assert_eq!(ignored.compare().ended.status.code(), Some(0));
 }
 
 #[test]
-fn a_signal_after_the_run() {
+fn a_signal_after_the_run_ends_the_program() {
     let observed = either!("after").compare();
     assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
 }
@@ -153,13 +153,13 @@ fn a_signal_after_the_run() {
 /// `main` returns while the files are written for a signal: the signal ends the program.
 #[test]
 #[ignore = "slow: runs 20 programs"]
-fn the_end_comes_second() {
+fn a_signal_wins_over_the_end_of_main() {
     for count in 0..20 {
-        let folder = tests::child::folder(env!("CARGO_TARGET_TMPDIR"), &format!("second{count}"));
+        let folder = tests::files::folder(env!("CARGO_TARGET_TMPDIR"), &format!("second{count}"));
         let mut command = tests::child::command(env!("CARGO_BIN_EXE_unit"), &folder);
         let ended = tests::child::Running::start(command.arg("handler_none")).end();
         assert_eq!(ended.status.signal(), Some(libc::SIGINT), "{}", ended.stderr);
-        crate::exit_paths::pair::file(&folder, "tasks.json");
-        crate::exit_paths::pair::pictures(&folder);
+        tests::files::data(folder.join("tasks.json"));
+        tests::files::pictures(&folder);
     }
 }

@@ -1,21 +1,19 @@
-//! A report on stderr is printed after all that the program prints there.
+//! A report on stderr follows everything that the program prints there.
 
 use std::os::unix::process::ExitStatusExt;
 
-use tests::child::{Running, command, folder};
+use tests::child::{Running, command};
+use tests::files::{data, folder, pictures};
 
-use crate::exit_paths::pair::{file, pictures};
-
-/// Runs the program `reports` in the variant `way`; returns its status, and stderr up to the
-/// report's last line.
+/// Runs the program `reports` in the variant `way`. Returns its status, and stderr up to the report's last line.
 fn report_of(way: &str, act: impl Fn(&mut Running)) -> (std::process::ExitStatus, String) {
     let name = format!("reports-{way}");
     let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), &name);
     let mut running = Running::start(command(env!("CARGO_BIN_EXE_reports"), &folder).arg(way));
     act(&mut running);
     let ended = running.end();
-    file(&folder, "tasks.json");
-    file(&folder, "workers.json");
+    data(folder.join("tasks.json"));
+    data(folder.join("workers.json"));
     pictures(&folder);
     let files = ["tasks.json", "workers.json", "statemap.html", "statemap.svg"];
     let files = files.map(|name| folder.join(name).display().to_string());

@@ -1,5 +1,5 @@
-//! Streams that are not read, or too slowly: the program ends as it would without this crate, and
-//! all other outputs are written.
+//! If a stream is not read, or too slowly, the program ends as it would without this crate, and all other outputs are
+//! written.
 
 use std::any::Any;
 use std::ffi::CString;
@@ -15,11 +15,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use tests::child::{Ended, Running, command, folder};
+use tests::child::{Ended, Running, command};
+use tests::files::{self, folder};
 use tests::full::{fill, full_pipe};
 
-/// The timeout for a program that waits for 10 s in all. It is not a measurement: it only tells
-/// waiting once from waiting again for each write.
+/// The timeout for a program that waits for 10 s in total. It measures nothing; it only tells waiting once from waiting
+/// again for each write.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MS: Duration = Duration::from_millis(1);
 
@@ -43,13 +44,13 @@ impl Case {
         Self { folder, command, signals, last_file: FILES[3] }
     }
 
-    /// Runs it until it ends, and sends the signals as soon as it is ready.
+    /// Runs the program until it ends, and sends the signals as soon as it is ready.
     #[track_caller]
     pub(crate) fn ends(&mut self) -> Ended {
         let mut running = Running::start(&mut self.command);
         for (count, signal) in self.signals.iter().enumerate() {
             let sign = if count == 0 { "ready" } else { self.last_file };
-            // Fails if the program has ended; its status then tells why.
+            // This fails if the program has ended; its status then tells why.
             for _ in 0..60_000 {
                 if self.folder.join(sign).exists() {
                     break;
@@ -57,7 +58,7 @@ impl Case {
                 thread::sleep(MS);
             }
             if count > 0 {
-                // One that comes together with the first is the same.
+                // A signal that comes together with the first one counts as the same.
                 thread::sleep(250 * MS);
             }
             running.signal(*signal);
@@ -67,26 +68,24 @@ impl Case {
 
     /// Asserts that exactly these files exist, and are complete.
     #[track_caller]
-    pub(crate) fn leaves(&self, files: &[&str]) {
+    pub(crate) fn leaves(&self, expected: &[&str]) {
         for name in FILES {
             let path = self.folder.join(name);
-            let is_expected = files.contains(&name);
+            let is_expected = expected.contains(&name);
             let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
             assert_eq!(is_file, is_expected, "{}: {name}", self.folder.display());
             if is_expected {
-                let bytes = fs::read(&path).unwrap();
-                let checked = match name.rsplit_once('.').unwrap().1 {
-                    "html" => tests::page::check(&bytes).map(drop),
-                    "svg" => tests::page::check_svg(&bytes),
-                    _ => tests::check::check(&bytes).map(drop),
-                };
-                checked.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                match name.rsplit_once('.').unwrap().1 {
+                    "html" => drop(files::page(&path)),
+                    "svg" => files::svg(&path),
+                    _ => drop(files::data(&path)),
+                }
             }
         }
     }
 }
 
-/// The exit paths, and how each ends.
+/// Returns the exit paths with the signals to send and the expected status.
 fn ways() -> [(&'static str, &'static [i32], ExitStatus); 8] {
     let code = |code: i32| ExitStatus::from_raw(code << 8);
     let signal = ExitStatus::from_raw;
@@ -102,7 +101,7 @@ fn ways() -> [(&'static str, &'static [i32], ExitStatus); 8] {
     ]
 }
 
-/// Runs `case` for each item, in parallel: each mostly waits.
+/// Runs `case` for each item, in parallel, as each mostly waits.
 #[track_caller]
 pub(crate) fn at_once<T: Send>(items: impl IntoIterator<Item = T>, case: impl Fn(T) + Sync) {
     let case = &case;
@@ -113,7 +112,7 @@ pub(crate) fn at_once<T: Send>(items: impl IntoIterator<Item = T>, case: impl Fn
     });
 }
 
-/// A full pair of sockets, as a supervisor gives them to its services.
+/// Returns a full pair of sockets, as a supervisor gives them to its services.
 fn full_socket() -> (UnixStream, Stdio) {
     let (reader, writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();
@@ -122,14 +121,14 @@ fn full_socket() -> (UnixStream, Stdio) {
     (reader, Stdio::from(OwnedFd::from(writer)))
 }
 
-/// A terminal that is stopped, as by Ctrl-S.
+/// Returns a terminal that is stopped, as by Ctrl-S.
 fn stopped_terminal() -> (File, Stdio) {
     use std::os::fd::AsRawFd;
     let mut options = File::options();
     options.read(true).write(true).custom_flags(libc::O_NOCTTY);
     let master = options.open("/dev/ptmx").unwrap();
     let mut name = [0_u8; 64];
-    // SAFETY: the length is that of `name`, and the calls have no other precondition.
+    // SAFETY: The length is that of `name`, and the calls have no other precondition.
     let terminal = unsafe {
         assert_eq!(libc::grantpt(master.as_raw_fd()), 0);
         assert_eq!(libc::unlockpt(master.as_raw_fd()), 0);
@@ -143,13 +142,13 @@ fn stopped_terminal() -> (File, Stdio) {
     (master, Stdio::from(terminal))
 }
 
-/// A stream whose reader doesn't read, and that reader, which lives as long as this.
+/// A stream, and its reader, which doesn't read.
 type Unread = (Box<dyn Any>, Stdio);
 type Named<T> = (&'static str, T);
 
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn stderr_is_not_read() {
+fn the_program_ends_if_stderr_is_not_read() {
     let streams: [Named<fn() -> Unread>; 3] = [
         ("pipe", || boxed(full_pipe())),
         ("socket", || boxed(full_socket())),
@@ -169,10 +168,10 @@ fn boxed((reader, stderr): (impl Any, Stdio)) -> Unread {
     (Box::new(reader), stderr)
 }
 
-/// The second signal ends the program at once, before it has waited for the first stream.
+/// The second signal ends the program at once, while it still waits for the first stream.
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn both_are_full_pipes() {
+fn a_second_signal_ends_a_program_that_waits_for_readers() {
     at_once(ways(), |(way, signals, status)| {
         let mut case = Case::new("both", way, signals);
         let ((_reader, stderr), (_other, stdout)) = (full_pipe(), full_pipe());
@@ -186,10 +185,10 @@ fn both_are_full_pipes() {
     });
 }
 
-/// A message before `main` waits, too; one after it doesn't wait again.
+/// A message before `main` waits for a reader, too. A later one doesn't wait again.
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn a_warning_at_the_start() {
+fn a_warning_at_the_start_waits_once() {
     let mut case = Case::new("warning", "returns", &[]);
     let (_reader, stderr) = full_pipe();
     case.command.stderr(stderr).env("TOKIO_STATEMAP", "nonsense").env("SVG", "tasks.json");
@@ -197,10 +196,10 @@ fn a_warning_at_the_start() {
     case.leaves(&["tasks.json", "workers.json", "statemap.html"]);
 }
 
-/// A thread that holds the lock of stderr delays the report only as long as a missing reader does.
+/// A thread that holds the lock of stderr delays the report for no longer than a missing reader.
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn stderr_is_locked() {
+fn the_report_is_written_if_stderr_is_locked() {
     let mut case = Case::new("locked", "locks", &[libc::SIGTERM]);
     let ended = case.ends();
     assert_eq!(ended.status.signal(), Some(libc::SIGTERM));
@@ -208,23 +207,23 @@ fn stderr_is_locked() {
     case.leaves(&FILES);
 }
 
-/// The name of [`a_recorded_test`] to the harness.
+/// Returns the name of [`a_recorded_test`] in the test harness.
 fn recorded_test() -> String {
     let (_crate, module) = module_path!().split_once("::").unwrap();
     format!("{module}::a_recorded_test")
 }
 
-/// A recorded test, run as one of these and by the next.
+/// A recorded test, which also runs in processes that the next tests start.
 #[tokio_statemap::test(
     tasks = std::env::var_os("OUT").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
         .join("tasks.json")
 )]
 async fn a_recorded_test() {}
 
-/// Its report is printed so that the harness captures it, and may end up on stderr.
+/// The report of a test is printed so that the harness can capture it, and may end up on stderr.
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn stderr_of_a_test_is_not_read() {
+fn a_test_ends_if_stderr_is_not_read() {
     at_once([("captured", &[][..]), ("not_captured", &["--nocapture"])], |(name, arguments)| {
         let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), name);
         let mut command = command(std::env::current_exe().unwrap(), &folder);
@@ -239,7 +238,7 @@ fn stderr_of_a_test_is_not_read() {
 
 /// The output of a failed test includes its report.
 #[test]
-fn the_harness_of_a_test_captures_its_report() {
+fn the_harness_captures_the_report_of_a_test() {
     let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), "harness");
     let mut command = command(std::env::current_exe().unwrap(), &folder);
     command.args(["--exact", &recorded_test(), "--show-output"]);
@@ -249,7 +248,7 @@ fn the_harness_of_a_test_captures_its_report() {
     assert!(!ended.stderr.contains("recorded: "), "{}", ended.stderr);
 }
 
-/// A late reader is waited for, and gets all of it.
+/// The program waits for a late reader, which gets the whole report.
 #[test]
 fn a_late_reader_gets_the_report() {
     let mut case = Case::new("late", "waits", &[libc::SIGTERM]);
@@ -267,7 +266,7 @@ fn a_late_reader_gets_the_report() {
         text
     });
     let ended = case.ends();
-    // It holds the writing end.
+    // The command holds the writing end.
     drop(case.command);
     let text = reads.join().unwrap();
     assert_eq!(ended.status.signal(), Some(libc::SIGTERM));
@@ -275,10 +274,10 @@ fn a_late_reader_gets_the_report() {
     assert!(report.contains("recorded: ") && report.ends_with("statemap.svg\n"), "{report}");
 }
 
-/// A full named pipe, and its reader.
+/// Creates a full named pipe and returns its reader.
 fn full_fifo(path: &Path) -> File {
     let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // SAFETY: the path ends with a zero and lives through the call.
+    // SAFETY: The path ends with a zero and lives through the call.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
     let reader = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
     let reader = reader.unwrap();
@@ -286,10 +285,10 @@ fn full_fifo(path: &Path) -> File {
     reader
 }
 
-/// All pipes share one budget, and the rest is written.
+/// All pipes share one waiting time, and the other outputs are written.
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn outputs_without_a_reader() {
+fn outputs_without_a_reader_are_given_up() {
     at_once(ways(), |(way, signals, status)| {
         let mut case = Case::new("fifos", way, signals);
         let _readers = ["workers.json", "statemap.html", "statemap.svg"]
@@ -303,7 +302,7 @@ fn outputs_without_a_reader() {
         }
         let given_up = |key| {
             let mut messages = ended.messages().into_iter();
-            messages.any(|line| line.contains(key) && line.ends_with("nobody reads on"))
+            messages.any(|line| line.contains(key) && line.ends_with("the reader stopped reading"))
         };
         for key in ["`workers`", "`html`", "`svg`"] {
             assert!(given_up(key), "{way}: {key}: {}", ended.stderr);
@@ -311,13 +310,13 @@ fn outputs_without_a_reader() {
     });
 }
 
-/// A stream that is read now and then is not waited for anew each time.
+/// The waiting time doesn't start anew each time the reader reads.
 #[test]
 #[ignore = "slow: waits for the 10 s that a program's end waits"]
-fn an_output_that_is_read_too_slowly() {
+fn an_output_that_is_read_too_slowly_is_given_up() {
     let mut case = Case::new("slow", "waits", &[libc::SIGTERM]);
     let mut reader = full_fifo(&case.folder.join("statemap.html"));
-    // For as long as the tests run. As soon as a page is free, it is written to.
+    // The reader goes on for as long as the tests run. A page of the pipe is written as soon as it is free.
     thread::spawn(move || {
         let mut page = [0; 4096];
         loop {

@@ -1,4 +1,4 @@
-//! Environment variables, and a process without resources.
+//! Environment variables, and processes that lack resources.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
-use tests::child::{Running, copy_program, names_in};
+use tests::child::{Running, copy_program};
+use tests::files::{names_in, page, svg};
 
-use super::run::{Run, messages, page, svg};
+use super::run::{Run, messages};
 
 #[test]
-fn off() {
+fn zero_turns_recording_off() {
     for value in ["0", "off", "OFF", "False", "no", " off "] {
         let run = Run::new("off", "returns");
         let ended = run.is_unharmed(|command| {
@@ -23,7 +24,7 @@ fn off() {
 }
 
 #[test]
-fn on() {
+fn other_values_leave_recording_on() {
     for value in ["1", "", "on", "True", "YES"] {
         let run = Run::new("on", "returns");
         let ended = run.is_unharmed(|command| {
@@ -36,7 +37,7 @@ fn on() {
 }
 
 #[test]
-fn nonsense() {
+fn an_unreadable_value_is_reported_and_ignored() {
     for value in [OsStr::new("nonsense"), OsStr::from_bytes(b"\xff\n\xfe")] {
         let run = Run::new("nonsense", "returns");
         let ended = run.is_unharmed(|command| {
@@ -48,7 +49,7 @@ fn nonsense() {
 }
 
 #[test]
-fn a_folder_for_all() {
+fn one_variable_sets_the_folder_of_all_files() {
     let run = Run::new("dir", "returns");
     let absolute = run.folder.join("absolute.json");
     let ended = run.is_unharmed(|command| {
@@ -57,8 +58,8 @@ fn a_folder_for_all() {
     messages(&ended, &[]);
     run.file(absolute);
     run.file("a/b/workers.json");
-    page(&run.folder.join("a/b/statemap.html"));
-    svg(&run.folder.join("a/b/statemap.svg"));
+    page(run.folder.join("a/b/statemap.html"));
+    svg(run.folder.join("a/b/statemap.svg"));
 
     let run = Run::new("dir_bytes", "returns");
     let name = OsStr::from_bytes(b"\xff");
@@ -70,13 +71,13 @@ fn a_folder_for_all() {
 }
 
 #[test]
-fn no_key_at_all() {
+fn without_a_key_a_page_is_written() {
     let run = Run::new("default", "returns");
     let ended = Running::start(&mut run.command(env!("CARGO_BIN_EXE_default_files"))).end();
     assert_eq!(ended.status.code(), Some(0));
     messages(&ended, &[]);
     assert_eq!(names_in(&run.folder), ["default_files.statemap.html"]);
-    let page = page(&run.folder.join("default_files.statemap.html"));
+    let page = page(run.folder.join("default_files.statemap.html"));
     assert_eq!(page.meta["title"], "default_files");
     assert!(ended.stderr.ends_with("Written: default_files.statemap.html\n"), "{}", ended.stderr);
     let first = "Report of tokio-statemap on default_files (process ";
@@ -85,7 +86,7 @@ fn no_key_at_all() {
 
 /// The name of the program becomes the page's title, and a part of the file's name.
 #[test]
-fn a_name_that_is_no_name() {
+fn any_name_of_a_program_is_escaped() {
     let name = "<b onload=a()>&amp; \"'`]]><!-- \u{202e}{pid}\u{2028}";
     let run = Run::new("name", "returns");
     let program = run.folder.join(name);
@@ -117,7 +118,7 @@ fn stderr_is_full() {
 }
 
 #[test]
-fn stderr_is_closed() {
+fn files_are_written_if_stderr_is_closed() {
     for (way, code) in [("closes_stderr", 0), ("closes_stderr_and_panics", 101)] {
         let run = Run::new("stderr_closed", way);
         let ended = run.ends(|_| {});
@@ -129,9 +130,9 @@ fn stderr_is_closed() {
     }
 }
 
-/// No thread can be started, so signals are not handled; the rest works.
+/// If no thread can be started, signals are not handled, but the rest works.
 #[test]
-fn no_more_threads() {
+fn recording_works_without_a_thread() {
     let run = Run::new("threads_none", "returns");
     let (mut command, folder) = run.command_as_nobody(env!("CARGO_BIN_EXE_single"));
     command.env("OUT", "/dev/null/nowhere");
@@ -153,7 +154,7 @@ fn no_more_threads() {
     assert_eq!(about_signals.count(), 1, "{}", ended.stderr);
 }
 
-/// A file over the size limit costs one line, not the program.
+/// A file over the size limit costs one line on stderr, not the program.
 #[test]
 fn file_size_limit() {
     let run = Run::new("file_size", "returns");

@@ -1,4 +1,4 @@
-//! The files that exist only while an output is written.
+//! The temporary files of outputs.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -6,14 +6,15 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
-use tests::child::{Running, command, names_in};
+use tests::child::{Running, command};
+use tests::files::names_in;
 
 use super::links::NOBODY;
 use super::run::{Run, is_root, messages};
 
-/// Another process that knows the process id has created two hundred files before.
+/// Another process, which knows the process id, has already created two hundred files.
 #[test]
-fn foreseen_names() {
+fn files_with_foreseeable_names_do_no_harm() {
     let run = Run::new("foreseen", "returns");
     let script = "i=0; while [ $i -lt 200 ]; do : > .statemap-$$-$i.tmp; i=$((i + 1)); done; \
                   exec \"$0\" returns";
@@ -28,8 +29,7 @@ fn foreseen_names() {
     assert_eq!(names_in(&run.folder).len(), 205);
 }
 
-/// A user who can't wait sends the signal again, or SIGKILL: the files are unchanged, and no other
-/// file is left.
+/// An impatient user sends the signal again, or SIGKILL. The files are then unchanged, and no other file is left.
 #[test]
 fn a_second_signal_leaves_nothing() {
     for signal in [libc::SIGINT, libc::SIGKILL] {
@@ -49,7 +49,7 @@ fn a_second_signal_leaves_nothing() {
     }
 }
 
-/// Whether a process has a file open in `folder`, or has created a hidden one.
+/// Returns whether a process writes to a file in `folder`, which may have no name yet.
 fn is_writing(process: u32, folder: &Path) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
     let folder = folder.canonicalize().unwrap();
@@ -60,7 +60,7 @@ fn is_writing(process: u32, folder: &Path) -> bool {
     })
 }
 
-/// Leftovers of a killed process are removed by the next run that writes the same output.
+/// The next run that writes the same output removes the leftovers of a killed process.
 #[test]
 fn leftovers_of_a_killed_run_are_removed() {
     let run = Run::new("leftovers", "returns");
@@ -68,9 +68,8 @@ fn leftovers_of_a_killed_run_are_removed() {
         format!(".{name}.{}.statemap-tmp", String::from(digits).repeat(16))
     };
     let here = |name: &str| run.folder.join(name);
-    // Those of these outputs.
     let removed = [hidden("tasks.json", '0'), hidden("statemap.html", 'f')];
-    // Those of another output, one that is being written, other users', and files that are no
+    // These are kept: leftovers of another output and of other users, one that is being written, and files that are no
     // leftovers.
     let (written, folder) = (hidden("tasks.json", '1'), hidden("tasks.json", '2'));
     let (link, two_names) = (hidden("tasks.json", '3'), hidden("tasks.json", '4'));
@@ -88,7 +87,7 @@ fn leftovers_of_a_killed_run_are_removed() {
         fs::remove_file(here(&theirs)).unwrap();
     }
     let file = File::open(here(&written)).unwrap();
-    // SAFETY: the descriptor is open.
+    // SAFETY: The descriptor is open.
     assert_eq!(unsafe { libc::flock(std::os::fd::AsRawFd::as_raw_fd(&file), libc::LOCK_EX) }, 0);
 
     let before = names_in(&run.folder);
@@ -102,7 +101,7 @@ fn leftovers_of_a_killed_run_are_removed() {
     drop(file);
 }
 
-/// The new file has the access rights of the old one, and no more.
+/// A new file has the access rights of the file that it replaces.
 #[test]
 fn owner_group_and_permissions_are_kept() {
     let run = Run::new("owner", "returns");
@@ -127,9 +126,9 @@ fn owner_group_and_permissions_are_kept() {
     }
 }
 
-/// If the group can't be kept, its rights are not given to another.
+/// If the group of a file can't be kept, the new group doesn't get its rights.
 #[test]
-fn a_group_that_cannot_be_kept() {
+fn a_group_that_cannot_be_kept_loses_its_rights() {
     if !is_root() {
         return println!("not run: only the superuser can make other users' files");
     }
@@ -150,7 +149,6 @@ fn a_group_that_cannot_be_kept() {
     assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (NOBODY, NOBODY, 0o600));
 }
 
-/// A new file has the permissions of any new file.
 #[test]
 fn a_new_file_keeps_to_the_umask() {
     for (umask, mode) in [("022", 0o644), ("077", 0o600), ("002", 0o664)] {

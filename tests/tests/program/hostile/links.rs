@@ -1,4 +1,4 @@
-//! Links, and other things that may be planted in a folder that everybody may write to.
+//! Links, and other files that may be planted in a folder to which everybody may write.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tests::check::check;
-use tests::child::{Running, names_in};
+use tests::child::Running;
+use tests::files::{names_in, page, svg};
 
 use super::paths::make_fifo;
-use super::run::{Run, checked, is_root, messages, page, svg};
+use super::run::{Run, is_root, messages};
 
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// A folder like `/tmp`.
+/// Creates a folder like `/tmp`.
 fn sticky_folder(run: &Run) -> PathBuf {
     let folder = run.folder.join("sticky_folder");
     fs::create_dir(&folder).unwrap();
@@ -26,7 +27,7 @@ fn give_to_nobody(path: &Path) {
     lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
 }
 
-/// Whatever the value of `fs.protected_symlinks`, which may be off.
+/// Planted files are left alone even if `fs.protected_symlinks` is off.
 #[test]
 fn planted_files_are_left_alone() {
     if !is_root() {
@@ -45,7 +46,7 @@ fn planted_files_are_left_alone() {
     for name in ["tasks.json", "workers.json", "folder", "missing", "report"] {
         give_to_nobody(&tmp.join(name));
     }
-    // A reader that never waits.
+    // This reader never waits.
     let mut pipe = File::options();
     let pipe = pipe.read(true).write(true).custom_flags(libc::O_NONBLOCK).open(tmp.join("report"));
 
@@ -72,7 +73,7 @@ fn planted_files_are_left_alone() {
     assert_eq!(read.unwrap_err().kind(), ErrorKind::WouldBlock, "nothing was written there");
 }
 
-/// The user's own links, those of the folder's owner, and any in a folder that isn't like `/tmp`.
+/// Links are followed if they belong to the user or to the folder's owner, or if the folder isn't like `/tmp`.
 #[test]
 fn other_links_are_followed() {
     let run = Run::new("followed", "returns");
@@ -86,7 +87,7 @@ fn other_links_are_followed() {
     if is_root() {
         give_to_nobody(&theirs.join("page.html"));
         give_to_nobody(&theirs);
-        // Like a `/tmp` owned by a user: its owner could do anything there anyway.
+        // The folder is like a `/tmp` that belongs to a user, who could do anything there anyway.
         fs::set_permissions(&theirs, PermissionsExt::from_mode(0o1777)).unwrap();
         symlink("normal.json", run.folder.join("workers.json")).unwrap();
         give_to_nobody(&run.folder.join("workers.json"));
@@ -97,15 +98,15 @@ fn other_links_are_followed() {
     });
     messages(&ended, &[]);
     run.file("own.json");
-    page(&run.folder.join("theirs.html"));
-    svg(&run.folder.join("new/deep/picture.svg"));
+    page(run.folder.join("theirs.html"));
+    svg(run.folder.join("new/deep/picture.svg"));
     if is_root() {
         run.file("normal.json");
     }
 }
 
 #[test]
-fn links_in_a_circle() {
+fn links_in_a_circle_are_reported() {
     let run = Run::new("circle", "returns");
     symlink("b", run.folder.join("tasks.json")).unwrap();
     symlink("tasks.json", run.folder.join("b")).unwrap();
@@ -120,7 +121,7 @@ fn links_in_a_circle() {
     run.file("workers.json");
 }
 
-/// By any name it is stdout: its content stays.
+/// The content of stdout stays, whatever name leads to it.
 #[test]
 #[ignore = "slow: runs many programs"]
 fn a_link_to_stdout() {
@@ -151,14 +152,14 @@ fn a_link_to_stdout() {
     }
 }
 
-/// Two names of one file, one of them a link: the second is reported, as with the name itself.
+/// If a link makes two keys lead to one file, the second is reported, as with the same name.
 #[test]
-fn two_keys_with_one_file_by_a_link() {
+fn two_keys_with_one_file_by_a_link_are_reported() {
     let run = Run::new("same_by_link", "returns");
     symlink("tasks.json", run.folder.join("link.json")).unwrap();
     let ended = run.is_unharmed(|command| {
         command.env("WORKERS", "link.json");
     });
     messages(&ended, &[&["`workers` is not written", "`tasks`", "link.json"]]);
-    assert_eq!(checked(&run.folder.join("tasks.json")).entity_kind, "Task");
+    assert_eq!(run.file("tasks.json").entity_kind, "Task");
 }

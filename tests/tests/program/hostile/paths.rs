@@ -1,4 +1,4 @@
-//! Paths that can't be written, or that don't lead where they seem to.
+//! Paths that can't be written, or that lead to unusual places.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -10,9 +10,10 @@ use std::process::Stdio;
 use std::thread;
 
 use tests::check::check;
-use tests::child::{Running, names_in};
+use tests::child::Running;
+use tests::files::{data, names_in, page, svg};
 
-use super::run::{Run, checked, messages, page, svg};
+use super::run::{Run, messages};
 
 #[test]
 fn a_missing_folder_is_made() {
@@ -23,13 +24,13 @@ fn a_missing_folder_is_made() {
     });
     messages(&ended, &[]);
     run.file("a/b/tasks.json");
-    page(&run.folder.join("a/d/page.html"));
-    svg(&run.folder.join("a/e/f/picture.svg"));
+    page(run.folder.join("a/d/page.html"));
+    svg(run.folder.join("a/e/f/picture.svg"));
     assert!(run.folder.join("a/c/report.txt").is_file());
 }
 
 #[test]
-fn a_folder_that_cannot_be_made() {
+fn a_folder_that_cannot_be_made_is_reported() {
     let run = Run::new("unmakeable", "returns");
     let ended = run.is_unharmed(|command| {
         command.env("TASKS", "/proc/nowhere/tasks.json").env("SVG", "/proc/nowhere/a.svg");
@@ -51,7 +52,7 @@ fn a_folder_that_cannot_be_made() {
 }
 
 #[test]
-fn a_folder_in_the_way() {
+fn a_folder_in_the_way_is_kept() {
     let run = Run::new("folder", "returns");
     let names = ["tasks.json", "statemap.html", "statemap.svg"];
     for name in names {
@@ -67,7 +68,7 @@ fn a_folder_in_the_way() {
 }
 
 #[test]
-fn a_file_where_a_folder_should_be() {
+fn a_file_where_a_folder_should_be_is_kept() {
     let run = Run::new("file", "returns");
     fs::write(run.folder.join("a"), "mine").unwrap();
     let ended = run.is_unharmed(|command| {
@@ -75,12 +76,12 @@ fn a_file_where_a_folder_should_be() {
     });
     let (tasks, html) = (&["a/tasks.json"], &["a/page.html"]);
     messages(&ended, &[tasks, html, tasks, html]);
-    svg(&run.folder.join("statemap.svg"));
+    svg(run.folder.join("statemap.svg"));
     assert_eq!(fs::read(run.folder.join("a")).unwrap(), b"mine");
 }
 
 #[test]
-fn a_read_only_folder() {
+fn old_files_in_a_read_only_folder_are_kept() {
     let run = Run::new("read_only", "returns");
     let (mut command, folder) = run.command_as_nobody(env!("CARGO_BIN_EXE_hostile"));
     let closed = folder.join("closed");
@@ -105,7 +106,7 @@ fn a_read_only_folder() {
 }
 
 #[test]
-fn a_full_disk() {
+fn a_full_disk_is_reported() {
     let run = Run::new("full", "returns");
     let ended = run.is_unharmed(|command| {
         for key in ["TASKS", "HTML", "SVG"] {
@@ -124,7 +125,7 @@ fn a_full_disk() {
 }
 
 #[test]
-fn nowhere() {
+fn outputs_may_go_to_the_null_device() {
     let run = Run::new("null", "returns");
     let ended = run.is_unharmed(|command| {
         for key in ["TASKS", "HTML", "SVG", "REPORT"] {
@@ -137,7 +138,7 @@ fn nowhere() {
 }
 
 #[test]
-fn stdout_as_a_pipe_and_as_a_file() {
+fn an_output_may_be_stdout() {
     let run = Run::new("stdout", "returns");
     let ended = run.ends(|command| {
         command.env("TASKS", "/dev/stdout");
@@ -166,12 +167,12 @@ fn stdout_as_a_pipe_and_as_a_file() {
 
 pub(crate) fn make_fifo(path: &Path) {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // SAFETY: the path ends with a zero and lives through the call.
+    // SAFETY: The path ends with a zero and lives through the call.
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
 #[test]
-fn a_pipe_without_a_reader() {
+fn a_pipe_without_a_reader_is_reported() {
     let run = Run::new("fifo", "returns");
     make_fifo(&run.folder.join("tasks.json"));
     make_fifo(&run.folder.join("statemap.html"));
@@ -181,7 +182,7 @@ fn a_pipe_without_a_reader() {
 }
 
 #[test]
-fn a_pipe_with_a_reader() {
+fn an_output_may_be_a_pipe() {
     for (name, check) in [
         ("tasks.json", (|bytes| check(bytes).map(drop)) as fn(&[u8]) -> Result<(), String>),
         ("statemap.html", |bytes| tests::page::check(bytes).map(drop)),
@@ -191,11 +192,11 @@ fn a_pipe_with_a_reader() {
     }
 }
 
-/// Reads what `run` writes into the pipe `name`.
+/// Runs the program and returns what it writes into the pipe `name`.
 fn read_through_pipe(run: &Run, name: &str) -> Vec<u8> {
     let path = run.folder.join(name);
     make_fifo(&path);
-    // It is open for reading before the program starts, in either order here.
+    // The pipe is open for reading before the program starts.
     let reader = thread::spawn({
         let path = path.clone();
         move || {
@@ -218,7 +219,7 @@ fn a_link_stays_one() {
     let (link, real) = (run.folder.join("tasks.json"), run.folder.join("real.json"));
     fs::write(&real, "the old one").unwrap();
     symlink("real.json", &link).unwrap();
-    // To a file that doesn't exist yet.
+    // This link leads to a file that doesn't exist yet.
     symlink("new.json", run.folder.join("workers.json")).unwrap();
     symlink("new.html", run.folder.join("statemap.html")).unwrap();
     symlink("new.svg", run.folder.join("statemap.svg")).unwrap();
@@ -227,14 +228,14 @@ fn a_link_stays_one() {
         let found = fs::symlink_metadata(run.folder.join(name)).unwrap();
         assert!(found.is_symlink(), "{name}");
     }
-    checked(&real);
+    data(&real);
     run.file("new.json");
-    page(&run.folder.join("new.html"));
-    svg(&run.folder.join("new.svg"));
+    page(run.folder.join("new.html"));
+    svg(run.folder.join("new.svg"));
 }
 
 #[test]
-fn names_are_filled_in() {
+fn placeholders_in_paths_are_filled_in() {
     let run = Run::new("names", "returns");
     let mut command = run.command(env!("CARGO_BIN_EXE_hostile"));
     command.env("TASKS", "{bin}/{pid}.{other}.json").env("WORKERS", "{host}-{time}");
@@ -243,8 +244,8 @@ fn names_are_filled_in() {
     let id = running.id();
     messages(&running.end(), &[]);
     run.file(format!("hostile/{id}.{{other}}.json"));
-    page(&run.folder.join(format!("hostile/{id}.html")));
-    svg(&run.folder.join("hostile.svg"));
+    page(run.folder.join(format!("hostile/{id}.html")));
+    svg(run.folder.join("hostile.svg"));
     let names = names_in(&run.folder);
     let workers =
         names.iter().find(|name| name.ends_with('Z')).unwrap_or_else(|| panic!("{names:?}"));
@@ -253,7 +254,7 @@ fn names_are_filled_in() {
 }
 
 #[test]
-fn the_working_folder_changes() {
+fn relative_paths_are_resolved_at_the_start() {
     let run = Run::new("chdir", "chdir");
     messages(&run.is_unharmed(|_| {}), &[]);
     run.file("tasks.json");
@@ -262,7 +263,7 @@ fn the_working_folder_changes() {
 }
 
 #[test]
-fn two_keys_with_one_file() {
+fn two_keys_with_one_file_are_reported() {
     let run = Run::new("same", "returns");
     let ended = run.is_unharmed(|command| {
         command.env("WORKERS", "tasks.json").env("HTML", "./tasks.json");

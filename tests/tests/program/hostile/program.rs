@@ -1,9 +1,9 @@
-//! Programs with a high load, or with hooks that misbehave.
+//! Programs with a high load, or with misbehaving hooks.
 
 use super::run::{Run, messages};
 
 #[test]
-fn every_hook_panics() {
+fn hooks_may_panic() {
     let run = Run::new("hooks", "hooks");
     let ended = run.ends(|_| {});
     assert!(ended.stdout.ends_with("the sum is 4951\nthe last line\n"), "{}", ended.stdout);
@@ -17,7 +17,7 @@ fn every_hook_panics() {
 }
 
 #[test]
-fn a_hook_ends_the_process() {
+fn a_hook_may_end_the_process() {
     let run = Run::new("exit_in_hook", "exit_in_hook");
     let ended = tests::child::Running::start(&mut run.command(env!("CARGO_BIN_EXE_hostile"))).end();
     assert_eq!(ended.status.code(), Some(3));
@@ -29,18 +29,18 @@ fn a_hook_ends_the_process() {
 
 #[test]
 #[cfg(tokio_unstable)]
-fn a_hook_spawns() {
+fn a_hook_may_spawn() {
     let run = Run::new("spawn_in_hook", "spawn_in_hook");
     let ended = tests::child::Running::start(&mut run.command(env!("CARGO_BIN_EXE_hostile"))).end();
     assert_eq!(ended.status.code(), Some(0));
     messages(&ended, &[]);
-    // `main`, the task of the program, and that of the hook.
+    // The program has `main` and a task; the hook spawns another.
     assert_eq!(run.file("tasks.json").entities.len(), 3);
 }
 
 #[test]
 #[ignore = "slow: 100 000 tasks"]
-fn a_hundred_thousand_tasks() {
+fn a_hundred_thousand_tasks_are_recorded() {
     let run = Run::new("tasks", "tasks");
     let ended = run.is_unharmed(|_| {});
     messages(&ended, &[]);
@@ -54,7 +54,7 @@ fn a_hundred_thousand_tasks() {
 
 #[test]
 #[ignore = "slow: 10 000 threads"]
-fn ten_thousand_short_lived_threads() {
+fn ten_thousand_short_lived_threads_take_little_memory() {
     let run = Run::new("threads", "threads");
     let mut command = run.command(env!("CARGO_BIN_EXE_hostile"));
     let ended = tests::child::Running::start(&mut command).end();
@@ -62,7 +62,7 @@ fn ten_thousand_short_lived_threads() {
     messages(&ended, &[]);
     let grown = ended.stdout.lines().find_map(|line| line.strip_prefix("grown by "));
     let grown_bytes: i64 = grown.expect("it says how much").parse().unwrap();
-    // Nine thousand threads started and ended in between. Their events are kept, at 16 bytes each
-    // and a few per thread, and nothing else: a buffer alone is 31 KiB.
+    // Nine thousand threads started and ended in between. A few events of 16 bytes are kept for each, and nothing else: a
+    // buffer alone takes 31 KiB.
     assert!(grown_bytes < 9_000 * 512, "{grown_bytes} bytes");
 }

@@ -1,22 +1,22 @@
-//! The program `hostile`, recorded and compared with itself.
+//! Runs the program `hostile`, recorded and not.
 
-use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::check::{Summary, check};
-use tests::child::{Ended, Running, command, copy_program, folder};
-use tests::page::{self, Page};
+use tests::check::Summary;
+use tests::child::{Ended, Running, command, copy_program};
+use tests::files::{self, folder};
+use tests::page::Page;
 
-/// A run to make.
+/// A run in a folder of its own.
 pub(crate) struct Run {
     pub(crate) folder: PathBuf,
     way: &'static str,
 }
 
 impl Run {
-    /// In a folder of its own, in the variant `way`.
+    /// Prepares a run in the variant `way`, in a folder `name`.
     pub(crate) fn new(name: &str, way: &'static str) -> Self {
         let parent = concat!(env!("CARGO_TARGET_TMPDIR"), "/hostile");
         Self { folder: folder(parent, name), way }
@@ -28,13 +28,14 @@ impl Run {
         command
     }
 
-    /// The same with a copy of `program`, in a folder where anybody may run it and write: as nobody
-    /// if this is the superuser, to whom no limit and no permission applies. The caller removes the
-    /// folder.
+    /// Returns a command for a copy of `program`, and its folder, which the caller removes. Anybody may run the program and
+    /// write there.
+    ///
+    /// If the tests run as the superuser, to whom no limit and no permission applies, the program runs as nobody.
     pub(crate) fn command_as_nobody(&self, program: &str) -> (Command, PathBuf) {
         let name = Path::new(program).file_name().unwrap();
-        let of_process = format!("statemap-{}-{}", name.to_string_lossy(), std::process::id());
-        let folder = folder(std::env::temp_dir(), &of_process);
+        let unique = format!("statemap-{}-{}", name.to_string_lossy(), std::process::id());
+        let folder = folder(std::env::temp_dir(), &unique);
         let copy = folder.join(name);
         copy_program(program, &copy);
         let mut command = self.command(&copy);
@@ -45,8 +46,8 @@ impl Run {
         (command, folder)
     }
 
-    /// Runs it recorded, after `change`, and returns how it ended: as without this crate, apart
-    /// from this crate's lines.
+    /// Runs the program without and with recording, both changed by `change`. Asserts that they end in the same way, and
+    /// returns how the recorded one ended.
     #[track_caller]
     pub(crate) fn ends(&self, change: impl Fn(&mut Command)) -> Ended {
         let run = |program: &str| {
@@ -60,7 +61,7 @@ impl Run {
         ended
     }
 
-    /// The same; its stdout and its stderr, apart from this crate's lines, must be the same, too.
+    /// Does the same, and asserts that the program ran to its end and printed nothing on stderr but this crate's messages.
     #[track_caller]
     pub(crate) fn is_unharmed(&self, change: impl Fn(&mut Command)) -> Ended {
         let ended = self.ends(change);
@@ -70,48 +71,26 @@ impl Run {
         ended
     }
 
-    /// The page and the SVG, complete, each at its own path.
+    /// Checks that the page and the SVG are complete, and returns the page.
     #[track_caller]
     pub(crate) fn pictures(&self) -> Page {
-        svg(&self.folder.join("statemap.svg"));
-        page(&self.folder.join("statemap.html"))
+        files::pictures(&self.folder)
     }
 
-    /// The file `name`, complete.
+    /// Checks that the data file `name` is complete, and returns its content.
     #[track_caller]
     pub(crate) fn file(&self, name: impl AsRef<Path>) -> Summary {
-        checked(&self.folder.join(name))
+        files::data(self.folder.join(name))
     }
 }
 
-/// Whether permissions don't apply to this process.
+/// Returns whether this process may do anything, whatever the permissions.
 pub(crate) fn is_root() -> bool {
-    // SAFETY: it has no precondition.
+    // SAFETY: The call has no precondition.
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The page at `path`, complete.
-#[track_caller]
-pub(crate) fn page(path: &Path) -> Page {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    page::check(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The SVG at `path`, complete.
-#[track_caller]
-pub(crate) fn svg(path: &Path) {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    page::check_svg(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-}
-
-/// The file at `path`, complete.
-#[track_caller]
-pub(crate) fn checked(path: &Path) -> Summary {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    check(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Asserts that there is a message for each of `lines` that contains these words.
+/// Asserts that there is one message for each of `lines`, and that it contains these words.
 #[track_caller]
 pub(crate) fn messages(ended: &Ended, lines: &[&[&str]]) {
     let messages = ended.messages();

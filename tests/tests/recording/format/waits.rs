@@ -1,4 +1,4 @@
-//! Where tasks wait, in the data of any program: the reader reads what was planted, and writes the same.
+//! For data of any program, the reader finds where tasks wait as it was planted, and the writer writes the same.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use tokio_statemap::timeline::{AwaitFrame, Waiting};
 
 use super::*;
 
-/// What a place is, in one line: `async shop::pay|src/shop.rs|12|name(Sleep|||)`.
+/// Describes a place in one line: `async shop::pay|src/shop.rs|12|name(Sleep|||)`.
 fn show(frames: &[AwaitFrame]) -> String {
     let show = |frame: &AwaitFrame| {
         let function = &frame.function;
@@ -25,12 +25,12 @@ fn show(frames: &[AwaitFrame]) -> String {
     frames.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
-/// The same of what was planted.
+/// Describes a planted place in the same form.
 fn planted_place(planted: &WithWaits, place: u16) -> Option<String> {
-    fn of(planted: &WithWaits, nodes: &[Node], parent: Option<usize>) -> String {
+    fn children(planted: &WithWaits, nodes: &[Node], parent: Option<usize>) -> String {
         let show = |(at, node): (usize, &Node)| {
             let function = &planted.functions[node.function];
-            let inner = of(planted, nodes, Some(at));
+            let inner = children(planted, nodes, Some(at));
             format!(
                 "{}|{:?}|{:?}|{:?}({inner})",
                 function.name, function.file, function.line, node.name
@@ -39,10 +39,10 @@ fn planted_place(planted: &WithWaits, place: u16) -> Option<String> {
         let inner = nodes.iter().enumerate().filter(|(_, node)| node.parent == parent);
         inner.map(show).collect::<Vec<_>>().join(" ")
     }
-    Some(of(planted, planted.places.get(&place)?, None))
+    Some(children(planted, planted.places.get(&place)?, None))
 }
 
-/// What is known of where a task waits.
+/// Describes where a task waits, if that is known.
 fn known(waiting: Waiting<'_>) -> Option<String> {
     match waiting {
         Waiting::At(wait) => Some(show(&wait.frames)),
@@ -58,7 +58,7 @@ fn expected(planted: &WithWaits, place: Option<u16>) -> Option<String> {
     }
 }
 
-/// Where each task waits, in turn: after each poll, and where it isn't polled, all the time.
+/// Compares where each task waits: after each poll, or all the time if it isn't polled.
 fn compare(timeline: &Timeline, planted: &WithWaits, ends: &BTreeMap<String, bool>) {
     for task in &timeline.tasks {
         let name = task.key.to_string();
@@ -72,7 +72,7 @@ fn compare(timeline: &Timeline, planted: &WithWaits, ends: &BTreeMap<String, boo
         if task.polls.is_empty() {
             continue;
         }
-        // What comes before the first poll is no wait of the task's.
+        // The time before the first poll is no wait.
         let waits = task.polls.iter().map(|poll| timeline.wait_after(poll));
         let read: Vec<_> = waits.flatten().map(|wait| show(&wait.frames)).collect();
         let planted: Vec<_> =
@@ -83,17 +83,18 @@ fn compare(timeline: &Timeline, planted: &WithWaits, ends: &BTreeMap<String, boo
         .local_tasks
         .iter()
         .map(|task| (task.id, task.polled_in.to_string(), known(timeline.waiting_of_local(task))));
-    let of_planted = planted.local_tasks.iter();
-    let of_planted = of_planted.map(|(id, by, wait)| (*id, by.clone(), expected(planted, *wait)));
-    assert!(local.eq(of_planted), "{:?}", timeline.local_tasks);
-    assert_eq!(timeline.waits_not_kept, planted.not_kept);
+    let planted_local = planted.local_tasks.iter();
+    let planted_local =
+        planted_local.map(|(id, by, wait)| (*id, by.clone(), expected(planted, *wait)));
+    assert!(local.eq(planted_local), "{:?}", timeline.local_tasks);
+    assert_eq!(timeline.places.not_kept, planted.not_kept);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_planted_is_read_and_written_again(
+    fn planted_waits_are_read_and_written_again(
         steps in steps(),
         schedule_latency in any::<bool>(),
         skip in any::<Index>(),
@@ -125,7 +126,7 @@ proptest! {
         let mut again = Vec::new();
         write_tasks(&timeline, &labels, &mut again).unwrap();
         prop_assert_eq!(String::from_utf8(again).unwrap(), planted.data.clone());
-        // Whatever is in it, it can be shown.
+        // No name can harm a terminal.
         for text in [timeline.report().to_string(), tokio_statemap::trees::Folded(&timeline.trees()).to_string()] {
             prop_assert!(!text.contains(['\u{1b}', '\u{202e}']), "{}", text);
         }

@@ -1,4 +1,4 @@
-//! Who held what others waited for.
+//! The report names the tasks that held a contended lock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 use tokio_statemap::report::WaitRow;
 
-use super::runtimes::{of_threads, runtime};
+use super::runtimes::runtime;
 
 const HOLDS: u32 = line!() + 4;
 
@@ -32,15 +32,15 @@ async fn shares(permits: Arc<Semaphore>) {
     sleep(Duration::from_millis(2)).await;
 }
 
-/// The row of the lock that is awaited a line before `line`.
+/// Returns the row of the lock that is awaited in the line before `line`.
 fn row(rows: &[WaitRow], line: u32) -> &WaitRow {
     rows.iter().find(|row| row.at.line == Some(line - 1)).unwrap_or_else(|| panic!("{rows:#?}"))
 }
 
-/// Runs tasks that wait for each other, and checks what is said of who held what. Returns whether it is known
-/// of each: on a busy machine two threads may be polling tasks whenever one lets go of a permit.
-fn is_known_and_right(threads: usize) -> bool {
-    let (collector, runtime) = runtime(of_threads(threads));
+/// Runs tasks that wait for each other, and checks the named holders. Returns whether each lock has one: on a busy machine
+/// two threads may poll tasks whenever one releases a permit.
+fn holders_are_named(threads: usize) -> bool {
+    let (collector, runtime) = runtime(threads);
     let (slow, quick) = (Arc::default(), Arc::default());
     let permits = Arc::new(Semaphore::new(3));
     let guard = runtime.enter();
@@ -58,7 +58,7 @@ fn is_known_and_right(threads: usize) -> bool {
     });
     let report = collector.snapshot().report();
     let rows = &report.waits.lines;
-    // Nobody waited while others did.
+    // These locks are never held while their holder waits.
     let quick = rows.iter().filter(|row| row.at.function.contains("is_quick"));
     assert!(quick.clone().all(|row| row.holder.is_none()), "{:#?}", quick.collect::<Vec<_>>());
     for line in [HOLDS, SHARES] {
@@ -74,8 +74,8 @@ fn is_known_and_right(threads: usize) -> bool {
 }
 
 #[test]
-fn a_lock_that_is_held_over_an_await_is_said_to_be() {
+fn the_holder_of_a_lock_across_an_await_is_named() {
     for threads in [0, 2] {
-        assert!((0..20).any(|_| is_known_and_right(threads)), "{threads} threads");
+        assert!((0..20).any(|_| holders_are_named(threads)), "{threads} threads");
     }
 }

@@ -1,5 +1,5 @@
-//! Futures that are dropped amid their waits, that panic, that are polled on other threads and stacks than before, and
-//! wakers that outlive their tasks.
+//! Futures that are dropped while they wait, that panic, or that move between threads and tasks, and wakers that outlive
+//! their tasks.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,6 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
@@ -16,19 +15,13 @@ use tokio_statemap::{Instrument, spawn};
 
 use super::runtimes::runtime;
 
-/// Each waker that was ever taken.
+/// The wakers of all polls of [`Keeps`].
 static KEPT: Mutex<Vec<Waker>> = Mutex::new(Vec::new());
 
-/// How often each program does what it does.
+/// The number of repetitions.
 const ROUNDS: u32 = 300;
 
-fn two_threads() -> Builder {
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(2);
-    builder
-}
-
-/// Keeps its wakers for ever, and waits for `polls` polls.
+/// A future that keeps its wakers, and is ready after this number of polls.
 struct Keeps(u32);
 
 impl Future for Keeps {
@@ -65,7 +58,7 @@ async fn panics(at: u32) {
     }
 }
 
-/// What is polled on one thread is polled on another next: the future itself moves between tasks.
+/// Moves a future between tasks, and so between threads, while it waits.
 async fn moves() {
     let (sender, mut receiver) = mpsc::channel::<Pin<Box<dyn Future<Output = ()> + Send>>>(1);
     let first: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(deep(2).instrument("moved"));
@@ -83,11 +76,11 @@ async fn moves() {
 }
 
 #[test]
-fn nothing_breaks() {
-    // The panics are as planned.
+fn cancellations_panics_and_moves_do_no_harm() {
+    // The panics are planned, so they need no message.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let (collector, runtime) = runtime(two_threads());
+    let (collector, runtime) = runtime(2);
     let done = collector.block_on(&runtime, async {
         let mut done = 0;
         for round in 0..ROUNDS {
@@ -103,7 +96,7 @@ fn nothing_breaks() {
             cancelled.await.unwrap();
             let _ = dropped.await;
             if round % 50 == 0 {
-                // While others are in their polls.
+                // Other tasks are being polled at this time.
                 assert!(!tokio_statemap::current().unwrap().trees().is_empty());
             }
             done += 1;
@@ -115,7 +108,7 @@ fn nothing_breaks() {
     let timeline = collector.snapshot();
     assert!(timeline.tasks.len() > 4 * ROUNDS as usize);
     drop(runtime);
-    // They are of tasks that ended long ago.
+    // These wakers belong to tasks that ended long ago.
     let kept = std::mem::take(&mut *KEPT.lock().unwrap());
     assert!(kept.len() > ROUNDS as usize);
     kept.iter().for_each(Waker::wake_by_ref);
@@ -123,11 +116,10 @@ fn nothing_breaks() {
     assert_eq!(collector.trees().len(), 0, "all have ended");
 }
 
-/// A future that keeps the context's waker by reference can't be written: what a poll borrows ends with it. What it
-/// can do is to hand the waker to other threads meanwhile.
+/// A future can't keep the context's waker by reference, but it can lend it to other threads during a poll.
 #[test]
 fn other_threads_may_clone_the_waker_during_a_poll() {
-    let (collector, runtime) = runtime(two_threads());
+    let (collector, runtime) = runtime(2);
     collector.block_on(&runtime, async {
         let task = spawn(poll_fn(|cx| {
             let waker = cx.waker();
@@ -146,7 +138,7 @@ fn other_threads_may_clone_the_waker_during_a_poll() {
 #[test]
 fn a_panic_within_a_root_leaves_the_thread_as_it_was() {
     for _ in 0..3 {
-        let (collector, runtime) = runtime(Builder::new_current_thread());
+        let (collector, runtime) = runtime(0);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             collector.block_on(&runtime, async {
                 yield_now().instrument("root").await;
@@ -165,10 +157,10 @@ fn a_panic_within_a_root_leaves_the_thread_as_it_was() {
     }
 }
 
-/// The number of functions is bounded by that of a stack's frames alone.
+/// Only the number of a stack's frames bounds the number of functions.
 #[test]
 fn deep_recursion_is_seen() {
-    let (collector, runtime) = runtime(Builder::new_current_thread());
+    let (collector, runtime) = runtime(0);
     let key = collector.block_on(&runtime, async {
         let task = spawn(deep(40));
         let id = task.id().to_string();

@@ -1,4 +1,4 @@
-//! Random programs: at random moments the tree is that of the program.
+//! At random times, the recorded trees of random programs are right.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,19 +8,19 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tests::cases::cases;
-use tokio::runtime::Builder;
+use tests::runtime::{builder, recorded};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::task::yield_now;
 use tokio_statemap::timeline::TaskKey;
-use tokio_statemap::{CollectorConfig, Instrument, register_hooks};
+use tokio_statemap::{CollectorConfig, Instrument};
 
 use super::shadow::{Shadow, UNNAMED, found};
 
-/// What a program does.
+/// A part of a program.
 #[derive(Clone, Debug)]
 enum Step {
     Wait(Leaf),
-    /// Is ready after so many polls.
+    /// Yields this number of times.
     Yield(u8),
     Sequence(Vec<Self>),
     Join(Box<Self>, Box<Self>),
@@ -40,19 +40,19 @@ enum Leaf {
     Lock,
 }
 
-/// What the waits of a program are for: each waits until its turn is over.
+/// The turns of a program: each wait lasts until its turn is over.
 #[derive(Clone, Default)]
 struct Turns(Arc<Mutex<Vec<oneshot::Sender<()>>>>);
 
 impl Turns {
-    /// Becomes ready when the turn is over.
+    /// Returns a future that is ready when the turn is over.
     fn next(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         self.0.lock().unwrap().push(sender);
         receiver
     }
 
-    /// Ends the turn of one of those that wait.
+    /// Ends the turn of one of the waits.
     fn end(&self, choice: usize) {
         let mut all = self.0.lock().unwrap();
         all.retain(|turn| !turn.is_closed());
@@ -65,8 +65,8 @@ impl Turns {
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Each call is instrumented, so that it is known when it is over. Otherwise what a branch of a `join!`
-/// waited for in the very poll in which it ended is shown until the next poll.
+/// Runs a step. Each call is instrumented, so that its end is known. Otherwise, if a branch of a `join!` waits in the same
+/// poll in which it ends, that wait is shown until the next poll.
 fn run(step: Step, up: Shadow, turns: Turns) -> BoxFuture {
     let step: BoxFuture = match step {
         Step::Wait(leaf) => Box::pin(waits(leaf, up, turns)),
@@ -196,13 +196,9 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// Runs the programs as tasks of one runtime, and compares each time all of them wait.
+/// Runs the programs as tasks of one runtime, and compares their trees each time all of them wait.
 fn check(programs: Vec<Step>, choices: &[usize]) -> Result<(), TestCaseError> {
-    let mut builder = Builder::new_current_thread();
-    let collector =
-        register_hooks(builder.enable_all(), CollectorConfig::default()).expect("hooks");
-    collector.start();
-    let runtime = builder.build().expect("a runtime");
+    let (collector, runtime) = recorded(builder(0), CollectorConfig::default());
     let tasks = programs.into_iter().map(|program| {
         let (shadow, turns) = (Shadow::default(), Turns::default());
         let _guard = runtime.enter();
@@ -211,7 +207,7 @@ fn check(programs: Vec<Step>, choices: &[usize]) -> Result<(), TestCaseError> {
     });
     let tasks: Vec<(u64, _, _)> = tasks.collect();
     for &choice in choices {
-        // Until all that can run has.
+        // After this all tasks wait.
         collector.block_on(&runtime, async {
             for _ in 0..40 {
                 yield_now().await;
@@ -231,7 +227,7 @@ fn check(programs: Vec<Step>, choices: &[usize]) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn of_random_programs() {
+fn the_trees_of_random_programs_are_right() {
     let config = Config { cases: cases(100), failure_persistence: None, ..Config::default() };
     let programs = prop::collection::vec(step(), 5);
     let choices = prop::collection::vec(any::<usize>(), 6);

@@ -1,38 +1,26 @@
-//! On each kind of runtime.
+//! Trees of tasks on each kind of runtime.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::runtime::{Builder, Runtime};
+use tests::runtime::{builder, recorded};
+use tokio::runtime::Runtime;
 use tokio::task::{LocalSet, block_in_place};
 use tokio_statemap::timeline::{TaskKey, Waiting};
-use tokio_statemap::{Collector, CollectorConfig, Timeline, register_hooks};
+use tokio_statemap::{Collector, CollectorConfig, Timeline};
 
 use super::shadow::{Shadow, found, found_in};
 
 pub(crate) type Shape = fn(Shadow) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
-pub(crate) fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
-    let collector = register_hooks(builder.enable_all(), CollectorConfig::default()).unwrap();
-    collector.start();
-    (collector, builder.build().unwrap())
+pub(crate) fn runtime(workers: usize) -> (Arc<Collector>, Runtime) {
+    recorded(builder(workers), CollectorConfig::default())
 }
 
-pub(crate) fn of_threads(threads: usize) -> Builder {
-    match threads {
-        0 => Builder::new_current_thread(),
-        _ => {
-            let mut builder = Builder::new_multi_thread();
-            builder.worker_threads(threads);
-            builder
-        }
-    }
-}
-
-/// The timeline once no task has been polled since the one before, and it is as expected. Otherwise the last of those of
-/// half a minute, as what tasks do before they wait takes its time on a busy machine.
+/// Takes snapshots until one is as expected and no task was polled since the one before, and returns it. On a busy machine
+/// it takes a while until all tasks wait; after half a minute it returns the last snapshot.
 pub(crate) fn settled(
     collector: &Arc<Collector>,
     runtime: &Runtime,
@@ -57,10 +45,10 @@ pub(crate) fn settled(
     }
 }
 
-/// Spawns each of `shapes`, and compares what is found once all of them wait.
+/// Spawns each of `shapes`, and compares their trees once all of them wait.
 pub(crate) fn check_all(shapes: &[(&'static str, Shape)]) {
     for threads in [0, 2] {
-        let (collector, runtime) = runtime(of_threads(threads));
+        let (collector, runtime) = runtime(threads);
         let task = |&(name, shape): &(&'static str, Shape)| {
             let shadow = Shadow::default();
             let _guard = runtime.enter();
@@ -93,17 +81,17 @@ async fn naps(up: Shadow) {
 
 #[test]
 fn a_local_set_has_trees_of_its_tasks() {
-    let (collector, runtime) = runtime(Builder::new_current_thread());
+    let (collector, runtime) = runtime(0);
     let (main, local) = (Shadow::default(), Shadow::default());
-    let (of_main, of_local) = (main.clone(), local.clone());
+    let (main_up, local_up) = (main.clone(), local.clone());
     let set = LocalSet::new();
     collector.block_on(
         &runtime,
         set.run_until(async {
             let named = tokio_statemap::task::Builder::new().name("local");
-            let task = named.spawn_local(naps(of_local)).unwrap();
+            let task = named.spawn_local(naps(local_up)).unwrap();
             // The set polls both in one poll.
-            let timeout = tokio::time::timeout(Duration::from_millis(1), naps(of_main)).await;
+            let timeout = tokio::time::timeout(Duration::from_millis(1), naps(main_up)).await;
             assert!(timeout.is_err());
             let timeline = tokio_statemap::current().unwrap().snapshot();
             let [seen] = &timeline.local_tasks[..] else { panic!("{:?}", timeline.local_tasks) };
@@ -119,14 +107,14 @@ fn a_local_set_has_trees_of_its_tasks() {
 
 #[test]
 fn root_futures_and_two_runtimes_are_kept_apart() {
-    let (first, runtime_1) = runtime(of_threads(0));
-    let (second, runtime_2) = runtime(of_threads(1));
+    let (first, runtime_1) = runtime(0);
+    let (second, runtime_2) = runtime(1);
     let (inner, outer) = (Shadow::default(), Shadow::default());
     let spawned = inner.clone();
     let _guard = runtime_2.enter();
     tokio_statemap::spawn(naps(spawned));
     drop(_guard);
-    let of_root = outer.clone();
+    let root_up = outer.clone();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let seen = std::thread::scope(|scope| {
         let seen = scope.spawn(|| {
@@ -146,33 +134,32 @@ fn root_futures_and_two_runtimes_are_kept_apart() {
             seen
         });
         let root = async move {
-            let wait = tokio::time::timeout(Duration::from_secs(1000), naps(of_root));
+            let wait = tokio::time::timeout(Duration::from_secs(1000), naps(root_up));
             tokio::select! { _ = wait => {} _ = ended => {} }
         };
         first.block_on(&runtime_1, root);
         seen.join().unwrap()
     });
-    let (of_first, of_second) = seen;
-    let root = &of_first.tasks[0];
-    // It has ended since, so that its shadow has no frames any more.
-    let found_root = found(&of_first, root);
+    let (first_seen, second_seen) = seen;
+    let root = &first_seen.tasks[0];
+    // The root future has ended since, so its shadow has no frames any more.
+    let found_root = found(&first_seen, root);
     assert!(found_root.contains("Timeout(naps:") && found_root.contains("(Sleep)"), "{found_root}");
-    assert_eq!(of_first.tasks.len(), 1);
-    let [task] = &of_second.tasks[..] else { panic!("{:?}", of_second.tasks.len()) };
-    assert_eq!(found(&of_second, task), inner.text());
+    assert_eq!(first_seen.tasks.len(), 1);
+    let [task] = &second_seen.tasks[..] else { panic!("{:?}", second_seen.tasks.len()) };
+    assert_eq!(found(&second_seen, task), inner.text());
     runtime_2.shutdown_background();
 }
 
 #[test]
 fn a_runtime_within_a_poll_leaves_the_outer_chain() {
-    let (collector, runtime) = runtime(of_threads(2));
+    let (collector, runtime) = runtime(2);
     let shadow = Shadow::default();
     let up = shadow.clone();
     let key = collector.block_on(&runtime, async move {
         let task = tokio_statemap::spawn(async move {
-            // As in other tests the block has the name of this function.
             block_in_place(|| {
-                let other = Builder::new_current_thread().enable_all().build().unwrap();
+                let other = builder(0).enable_all().build().unwrap();
                 other.block_on(tokio::time::sleep(Duration::from_millis(1)));
             });
             naps(up).await;

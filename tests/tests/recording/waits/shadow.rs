@@ -1,11 +1,11 @@
-//! A tree of frames that a program keeps by hand, and the one that was found, as text.
+//! The tree of frames that a program keeps by hand, and the recorded tree, as text.
 
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio_statemap::Timeline;
 use tokio_statemap::timeline::{AwaitFrame, FrameOrigin, Task};
 
-/// A name of a call that isn't shown.
+/// The name of calls whose name isn't shown.
 pub(crate) const UNNAMED: &str = "unnamed";
 
 /// The frames that are awaited at one place.
@@ -17,7 +17,7 @@ struct Node {
     name: &'static str,
     line: Mutex<u32>,
     awaits: Shadow,
-    /// What it awaits, if that was made elsewhere.
+    /// The frames that it awaits, if another function made them.
     inner: Mutex<Option<Shadow>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Frame {
 }
 
 impl Shadow {
-    /// A call of the function `name`.
+    /// Enters the function `name`.
     pub(crate) fn enter(&self, name: &'static str) -> Frame {
         let node = Arc::new(Node {
             name,
@@ -41,7 +41,7 @@ impl Shadow {
         Frame { node, up: Arc::downgrade(&self.0) }
     }
 
-    /// `outer:3(inner:5(Sleep))`, branches in alphabetical order.
+    /// Returns the tree as text: `outer:3(inner:5(Sleep))`, with branches in alphabetical order.
     pub(crate) fn text(&self) -> String {
         let text = |node: &Arc<Node>| {
             let inner = node.inner.lock().unwrap();
@@ -53,22 +53,22 @@ impl Shadow {
 }
 
 impl Frame {
-    /// It is about to await functions that get the result, on `line`.
+    /// Notes that the function is about to await on `line`. The awaited functions get the result.
     pub(crate) fn at(&self, line: u32) -> Shadow {
         *self.node.line.lock().unwrap() = line;
         self.node.awaits.0.lock().unwrap().clear();
         self.node.awaits.clone()
     }
 
-    /// It is about to await what has its frames in `inner`, on `line`.
+    /// Notes that the function is about to await on `line` a future with its frames in `inner`.
     pub(crate) fn continues(&self, line: u32, inner: &Shadow) {
         *self.node.line.lock().unwrap() = line;
         *self.node.inner.lock().unwrap() = Some(inner.clone());
     }
 
-    /// It is about to await `leaf`, on `line`.
+    /// Notes that the function is about to await `leaf` on `line`.
     pub(crate) fn waits(&self, line: u32, leaf: &'static str) {
-        // Until it awaits something else.
+        // The leaf stays until the function awaits something else.
         std::mem::forget(self.at(line).enter(leaf));
     }
 }
@@ -92,7 +92,7 @@ fn joined(mut all: Vec<String>) -> String {
     all.join(" ")
 }
 
-/// What was found of `task`, in the same form.
+/// Returns the recorded tree of `task` in the same form.
 pub(crate) fn found(timeline: &Timeline, task: &Task) -> String {
     let wait = timeline.wait_at_end(task);
     wait.map_or_else(|| "unknown".to_owned(), |wait| found_in(&wait.frames))
@@ -101,7 +101,7 @@ pub(crate) fn found(timeline: &Timeline, task: &Task) -> String {
 pub(crate) fn found_in(frames: &[AwaitFrame]) -> String {
     let text = |frame: &AwaitFrame| {
         let function = &frame.function;
-        // Of others' functions the programs don't know the lines.
+        // The programs don't know the lines of other crates' functions.
         let line = function.line.filter(|_| function.origin == FrameOrigin::Program);
         let name = frame.name.as_deref().unwrap_or(short(&function.function));
         let name = if name == UNNAMED { short(&function.function) } else { name };
@@ -110,10 +110,10 @@ pub(crate) fn found_in(frames: &[AwaitFrame]) -> String {
     joined(frames.iter().map(text).collect())
 }
 
-/// The last part of a path, without types.
+/// Returns the last part of a path, without types.
 fn short(function: &str) -> &str {
     let path = function.trim_start_matches("async ");
-    let path = path.find("> as ").map_or(path, |_| path);
+
     let end = if path.ends_with('>') { path.find('<').unwrap_or(path.len()) } else { path.len() };
     path[..end].rsplit("::").next().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! Each way to await something: each is on the line that says so.
+//! Ways to await something, each recorded on its line.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -249,10 +249,10 @@ async fn blocks_elsewhere(up: Shadow) {
     frame.waits(line!(), "JoinHandle"); let _ = task.await;
 }
 
-/// Where it takes the waker.
+/// The line where [`KeepsItsWaker`] takes the waker.
 const OWN_LINE: u32 = line!() + 9;
 
-/// Keeps the first waker that it is polled with.
+/// A future that keeps the first waker with which it is polled.
 struct KeepsItsWaker(Arc<StdMutex<Option<Waker>>>);
 
 impl Future for KeepsItsWaker {
@@ -274,7 +274,7 @@ async fn keeps_its_waker(up: Shadow) {
             wake.lock().unwrap().as_ref().inspect(|waker: &&Waker| waker.wake_by_ref());
         }
     });
-    // Its own line is that of its poll.
+    // A future that is written by hand has the line in its `poll`.
     let own = frame.at(line!()).enter("KeepsItsWaker"); own.at(OWN_LINE); KeepsItsWaker(waker).await;
 }
 
@@ -309,7 +309,7 @@ macro_rules! shapes {
 }
 
 #[test]
-fn each_tree_is_that_of_the_program() {
+fn each_way_to_await_is_recorded() {
     check_all(&shapes! {
         sleeps sequential joins joins_the_same tries_to_join selects unordered ordered streams times_out generics
         recursive by_trait boxes receives sends receives_once watches listens locks writes acquires

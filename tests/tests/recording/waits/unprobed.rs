@@ -1,4 +1,4 @@
-//! Tasks that aren't spawned through the crate, in which some calls are instrumented.
+//! Tasks that aren't spawned through the crate, but call instrumented functions.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio_statemap::timeline::{AwaitFrame, TaskKey, Waiting};
 use tokio_statemap::{Instrument, Timeline};
 
-use super::runtimes::{of_threads, runtime, settled};
+use super::runtimes::{runtime, settled};
 
-/// Keeps the first waker, and is polled again by what else wakes the task.
+/// A future that keeps the first waker, and is polled again when something else wakes the task.
 struct Keeps(Option<Waker>);
 
 impl Future for Keeps {
@@ -42,7 +42,7 @@ async fn keeps() {
     Keeps(None).await;
 }
 
-/// The functions, with what each awaits.
+/// Returns the functions, each with the functions that it awaits.
 fn text(frames: &[AwaitFrame]) -> String {
     let frame = |frame: &AwaitFrame| {
         let path = frame.function.function.split('<').next().unwrap_or_default();
@@ -59,17 +59,17 @@ fn text(frames: &[AwaitFrame]) -> String {
 #[test]
 fn instrumented_calls_tell_where_a_task_waits() {
     for threads in [0, 2] {
-        let (collector, runtime) = runtime(of_threads(threads));
+        let (collector, runtime) = runtime(threads);
         let guard = runtime.enter();
         let spawned = [
             ("handler (sleeps (Sleep))", tokio::spawn(handler(1_000_000))),
             ("nested (handler (sleeps (Sleep)))", tokio::spawn(nested())),
-            // The timer wakes the task; what keeps its waker isn't cloned one again.
+            // The timer wakes the task; `Keeps` doesn't clone a waker again.
             ("keeps (Keeps)", tokio::spawn(async { tokio::join!(keeps(), sleeps(5)).0 })),
-            // The task's own function isn't seen.
+            // The task's own async block isn't instrumented.
             ("handler (sleeps (Sleep))", tokio::spawn(async { handler(1_000_000).await })),
             ("sleeps “nap” (Sleep)", tokio::spawn(sleeps(1_000_000).instrument("nap"))),
-            // What it did before is over.
+            // The instrumented call is over.
             ("", tokio::spawn(async { (handler(1).await, sleeps(1_000_000).await).1 })),
             ("", tokio::spawn(sleeps(1_000_000))),
         ];

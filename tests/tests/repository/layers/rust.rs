@@ -1,5 +1,7 @@
 //! Paths in Rust from one root module to another.
 
+pub(super) mod inside;
+
 use super::{Source, line};
 
 /// Each path, outside of tests and comments, from a module to one above it.
@@ -38,8 +40,10 @@ pub(super) fn offenders(sources: &[Source], order: &[&[&str]]) -> Vec<String> {
 /// The root module that a file is part of; `None` for what is above all.
 fn module(path: &str) -> Option<&str> {
     match path.split('/').next()?.trim_end_matches(".rs") {
-        "lib" | "bin" => None,
-        // It stands in for the recorder in builds without the feature `record`.
+        "lib" | "bin" | "mod" => None,
+        // Documentation, without code.
+        "guide" => None,
+        // These stand in for others in builds without a feature.
         "no_recorder" => Some("recorder"),
         module => Some(module),
     }
@@ -133,14 +137,15 @@ fn is_character(text: &[u8]) -> bool {
     text.get(length) == Some(&b'\'')
 }
 
-/// Where the attributes that leave an item to tests begin and end: `#[cfg(test)]`,
-/// `#[cfg(all(test, …))]`.
+/// Where the attributes that leave an item to tests and models begin and end: `#[cfg(test)]`,
+/// `#[cfg(all(test, …))]`, `#[cfg(statemap_loom)]`.
 fn cfg_tests(code: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     code.match_indices("#[cfg(").filter_map(|(begin, _)| {
         let end = begin + code[begin..].find(")]")? + 2;
         let condition = &code[begin + "#[cfg(".len()..end - 2];
         let all = condition.strip_prefix("all(").unwrap_or(condition);
-        all.split([',', ')']).any(|part| part.trim() == "test").then_some((begin, end))
+        let is_of_tests = |part: &str| matches!(part.trim(), "test" | "statemap_loom");
+        all.split([',', ')']).any(is_of_tests).then_some((begin, end))
     })
 }
 
@@ -183,8 +188,16 @@ fn item(code: &str) -> usize {
 fn test_modules(path: &str, code: &str) -> Vec<String> {
     let folder = path.strip_suffix("/mod.rs").or(path.strip_suffix(".rs")).unwrap_or(path);
     let after = cfg_tests(code).map(|(_, end)| code[end..].trim_start());
-    let names = after.filter_map(|item| item.strip_prefix("mod ")?.split_once(';'));
-    names.map(|(name, _)| format!("{folder}/{}", name.trim())).collect()
+    let names = after.filter_map(|item| {
+        let item = item.strip_prefix("pub(crate) ").unwrap_or(item);
+        item.strip_prefix("mod ")?.split_once(';')
+    });
+    names
+        .map(|(name, _)| match path {
+            "mod.rs" => name.trim().to_owned(),
+            _ => format!("{folder}/{}", name.trim()),
+        })
+        .collect()
 }
 
 /// Whether a path goes on like this within the same module.
@@ -219,7 +232,7 @@ fn add_targets(code: &str, at: usize, found: &mut Vec<(usize, String)>) {
     let rest = &code[at..];
     let Some(group) = rest.strip_prefix('{') else {
         let name: String = rest.chars().take_while(|c| *c == '_' || c.is_alphanumeric()).collect();
-        if !name.is_empty() && name != "self" {
+        if !matches!(name.as_str(), "" | "self" | "super") {
             found.push((at, name));
         }
         return;
