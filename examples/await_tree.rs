@@ -1,8 +1,8 @@
-//! Where tasks wait: a shop in which one checkout holds a lock while it waits for the bank, and all others
-//! wait for the lock.
+//! A shop in which one checkout holds a lock while it waits for the bank, and all others wait for the
+//! lock.
 //!
-//! It sends itself SIGUSR1, on which the functions that each task waits in are printed, down to the line.
-//! `kill -USR1` from elsewhere does the same.
+//! It sends SIGUSR1 to itself, which prints the functions and lines that each task waits in.
+//! `kill -USR1` from another terminal does the same.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use std::time::Duration;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{sleep, timeout};
 
-/// What is in stock.
+/// The number of items in stock.
 type Stock = Arc<Mutex<u32>>;
 
 #[tokio_statemap::instrument(fields = "customer {customer}")]
 async fn checkout(customer: u32, stock: Stock) {
     let mut stock = stock.lock().await;
-    // The lock is held for as long as the bank takes: that is the mistake.
+    // The mistake: the lock is held for as long as the bank takes.
     pay(customer).await;
     *stock -= 1;
 }
@@ -51,7 +51,7 @@ async fn main() {
     println!("{} left", stock.lock().await);
 }
 
-/// What `kill -USR1` does.
+/// Sends the signal, as `kill -USR1` does.
 fn ask_for_trees() {
     #[cfg(unix)]
     {

@@ -4,10 +4,10 @@
 //! cargo run --example axum_blocking
 //! ```
 //!
-//! The handler asks another service with `std::net`, and its worker waits for the answer. All tasks are
-//! axum's, one per connection, spawned at one line of its code; the warnings and the report on stderr
-//! name [`exchange_rate`] and the line at which it waits. With `warn_after` a poll that goes on for 20 ms
-//! is printed while it does, so that a service that never ends tells of it too.
+//! The handler calls another service with `std::net`, which blocks its worker until the answer. All
+//! tasks are axum's, one per connection, spawned at one line of its code. The warnings and the report
+//! on stderr name [`exchange_rate`] and the line at which it waits. With `warn_after` a poll that has
+//! run for 20 ms is printed while it is running, which also helps in a service that never ends.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ async fn main() -> io::Result<()> {
     let address = listener.local_addr()?;
     let server = tokio::spawn(async move { axum::serve(listener, app).await });
 
-    // A thread of its own: what is recorded is the service alone.
+    // The customers have their own thread, so that only the service is recorded.
     let (done, customers_left) = tokio::sync::oneshot::channel();
     thread::spawn(move || done.send(visit(address)));
     customers_left.await.expect("visit doesn't panic")?;
@@ -66,14 +66,14 @@ fn start_bank() -> io::Result<SocketAddr> {
     thread::spawn(move || {
         for connection in listener.incoming() {
             thread::sleep(Duration::from_millis(40));
-            // Who has gone meanwhile needs no answer.
+            // The client may have gone meanwhile.
             let _ = connection.and_then(|mut connection| connection.write_all(b"1.25\n"));
         }
     });
     Ok(address)
 }
 
-/// The customers: two ask for prices, and one looks at the front page until they leave.
+/// Simulates the customers: two ask for prices, and one visits the front page until they leave.
 fn visit(shop: SocketAddr) -> io::Result<()> {
     let ask = move || {
         for euros in 1..=8 {

@@ -1,12 +1,12 @@
-//! Two runtimes built without the attribute, each recorded by a collector of its own, with hooks of
-//! the program's.
+//! Two runtimes built without the attribute, each recorded by its own collector, with the program's
+//! own hooks.
 //!
 //! ```text
 //! cargo run --example builder
 //! ```
 //!
-//! `api` answers customers on two workers, `jobs` makes thumbnails on a thread of its own. Each
-//! runtime writes its own files and prints its own report; their events are never mixed.
+//! `api` answers customers on two workers, and `jobs` makes thumbnails on its own thread. Each runtime
+//! writes its own files and prints its own report; their events are never mixed.
 
 use std::error::Error;
 use std::fs::File;
@@ -29,7 +29,7 @@ fn main() -> Result<(), AnyError> {
     worker.join().expect("run_jobs doesn't panic")
 }
 
-/// The first runtime: recorded, with hooks of the program's that count.
+/// Runs the first runtime: recorded, with the program's own hooks, which count.
 fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
     let parks = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&parks);
@@ -42,10 +42,10 @@ fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
     let mut builder = Builder::new_multi_thread();
     builder.name("api").worker_threads(2).enable_all();
     let collector = register_hooks_with(&mut builder, CollectorConfig::default(), hooks)?;
-    // Before `build`, or the workers' starts are missed.
+    // Starting after `build` would miss the starts of the workers.
     collector.start();
     let runtime = builder.build()?;
-    // `collector.block_on` instead of `runtime.block_on`, so that the future is recorded too.
+    // With `collector.block_on` instead of `runtime.block_on`, the future is recorded, too.
     collector.block_on(&runtime, async {
         let mut customers = Vec::new();
         for customer in 0..20 {
@@ -62,19 +62,19 @@ fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
             customer.await.expect("no customer panics");
         }
     });
-    // Drop the runtime before recording ends, so that the ends of the workers are recorded.
+    // Dropping the runtime before recording ends records the ends of the workers.
     drop(runtime);
     collector.stop();
     println!("api: our own hook counted {} parks", parks.load(Ordering::Relaxed));
     write_out(&collector, "api")
 }
 
-/// The second runtime, at the same time, without hooks of its own.
+/// Runs the second runtime at the same time, without hooks of its own.
 fn run_jobs(mut orders: mpsc::Receiver<u32>) -> Result<(), AnyError> {
     let mut builder = Builder::new_current_thread();
     builder.name("jobs").enable_all();
     let config = CollectorConfig {
-        // A job may compute for 2 ms: no other task waits for this thread.
+        // A job may compute for 2 ms, as no other task waits for this thread.
         long_poll: Duration::from_millis(10),
         ..CollectorConfig::default()
     };
@@ -94,7 +94,7 @@ fn run_jobs(mut orders: mpsc::Receiver<u32>) -> Result<(), AnyError> {
     write_out(&collector, "jobs")
 }
 
-/// Stands for a computation.
+/// Simulates a computation.
 fn make_thumbnail(_picture: u32) -> u32 {
     thread::sleep(Duration::from_millis(2));
     1
@@ -105,7 +105,7 @@ fn write_out(collector: &Collector, name: &str) -> Result<(), AnyError> {
     let timeline = collector.snapshot();
     println!("\n{}\n", timeline.report());
     timeline.write_html(File::create(format!("builder.{name}.statemap.html"))?)?;
-    // The same as data, for other tools.
+    // The data is the same, for other tools.
     let data = timeline.into_data();
     data.write_tasks(File::create(format!("builder.{name}.tasks.json"))?)?;
     data.write_workers(File::create(format!("builder.{name}.workers.json"))?)?;

@@ -1,4 +1,5 @@
-//! A program to compare with itself: tasks at several lines that compute, each for some 200 µs at a time.
+//! A program to compare with itself: tasks spawned at several lines compute for about 200 µs at a
+//! time.
 //!
 //! ```text
 //! cargo run --example compare -- before.json
@@ -6,8 +7,8 @@
 //! tokio-statemap diff before.json after.json
 //! ```
 //!
-//! With `SLOW` the tasks of that line, counted from 1, compute twice as long: `diff` names it first. Without, it says that
-//! nothing differs by more than chance, though no two runs take equally long.
+//! With `SLOW` the tasks of that line, counted from 1, compute twice as long, and `diff` names it first.
+//! Without, it says that nothing differs by more than chance, although no two runs take equally long.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
-/// For how long it runs.
+/// The length of the run.
 const LENGTH: Duration = Duration::from_secs(5);
 
 #[tokio_statemap::main(worker_threads = 2, tasks = path(), report = std::env::temp_dir().join("compare.txt"))]
@@ -35,12 +36,12 @@ async fn main() {
     }
 }
 
-/// Where the tasks' data is written.
+/// Returns the path for the tasks' data.
 fn path() -> String {
     std::env::args().nth(1).unwrap_or_else(|| "compare.tasks.json".to_owned())
 }
 
-/// How many times as long as usual the tasks of a line compute.
+/// Returns the factor by which the tasks of a line compute longer than usual.
 fn times(line: u32) -> u64 {
     let slow = std::env::var("SLOW").ok().and_then(|line| line.parse().ok());
     if slow == Some(line) { 2 } else { 1 }
@@ -58,7 +59,7 @@ async fn invoices(until: Instant, pause: Duration, times: u64) {
         if Instant::now() > until {
             return;
         }
-        // Some are longer than others.
+        // Some polls are longer than others.
         compute((50 + n % 30) * times);
         sleep(pause).await;
     }
@@ -79,7 +80,7 @@ async fn stock(until: Instant, pause: Duration, times: u64) {
         if Instant::now() > until {
             return;
         }
-        // A burst now and then.
+        // There is a burst now and then.
         let rounds = if n % 20 == 0 { 15 } else { 1 };
         for _ in 0..rounds {
             compute(60 * times);
@@ -94,7 +95,7 @@ async fn mails(until: Instant, pause: Duration, times: u64) {
         if Instant::now() > until {
             return;
         }
-        // Heavy tails: one in a hundred takes ten times as long.
+        // The distribution has a heavy tail: one in a hundred takes ten times as long.
         compute(if n % 100 == 99 { 600 } else { 60 } * times);
         sleep(pause).await;
     }

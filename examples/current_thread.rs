@@ -5,10 +5,9 @@
 //! cargo run --example current_thread
 //! ```
 //!
-//! It has a common bug. Each time it sorts all samples since the start, so that this takes longer
-//! and longer while datagrams wait. On a single thread every task waits for every other: the report
-//! names the line where `print_summaries` was spawned. The two pictures, a page and an SVG, show
-//! its polls growing.
+//! It has a common bug: it sorts all samples since the start each time, which takes longer and longer
+//! while datagrams wait. On a single thread every task delays all others. The report names the line
+//! where `print_summaries` was spawned. The two pictures, a page and an SVG, show its polls growing.
 
 use std::cell::RefCell;
 use std::io;
@@ -19,7 +18,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// How many measurements a datagram holds.
+/// The number of measurements in a datagram.
 const BATCH: usize = 100;
 
 type Samples = Arc<Mutex<Vec<f64>>>;
@@ -90,7 +89,7 @@ async fn print_summaries(samples: Samples) {
     }
 }
 
-/// The program that sends measurements; here it is a task of the same one.
+/// Sends measurements, which another program would do; here it is a task of the same one.
 async fn send_measurements(to: std::net::SocketAddr) -> io::Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0").await?;
     let mut ticks = interval(Duration::from_millis(1));

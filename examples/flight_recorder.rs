@@ -1,21 +1,20 @@
-//! A service that is always recorded and keeps only the newest events: when it is slow, take a
-//! snapshot.
+//! A service that is always recorded and keeps only the newest events, for a snapshot when it is slow.
 //!
 //! ```text
 //! cargo run --example flight_recorder
 //! kill -USR1 <its pid>
 //! ```
 //!
-//! On SIGUSR1 it writes the states of every task and worker up to now, and continues. Here it sends
-//! that signal to itself once, and ends after four seconds or on Ctrl-C.
+//! On SIGUSR1 it writes the states of every task and worker up to now, and continues. It sends that
+//! signal to itself once, and ends after four seconds or on Ctrl-C.
 
 #[cfg(unix)]
 #[tokio_statemap::main(
-    // How far this reaches back depends on the load: the service below has about 7 000 events a
-    // second, so here it is some one and a half seconds.
+    // The time that this covers depends on the load. This service has about 7 000 events a second,
+    // so it is about one and a half seconds.
     max_events = 10_000,
     keep = "last",
-    // Written when the program ends, as always.
+    // This is written when the program ends, as always.
     html = "flight_recorder.statemap.html"
 )]
 async fn main() -> std::io::Result<()> {
@@ -62,7 +61,7 @@ mod service {
             requests.tick().await;
             // Rarely: each client is affected once in four seconds.
             if (request + 50 * client) % 800 == 400 {
-                // Stands for a log file that is rotated synchronously.
+                // Simulates a log file that is rotated synchronously.
                 std::thread::sleep(Duration::from_millis(40));
             }
         }
@@ -71,7 +70,7 @@ mod service {
     /// Writes a snapshot. Recording continues meanwhile.
     pub(super) async fn write_snapshot() {
         let Some(collector) = tokio_statemap::current() else {
-            // Disabled with TOKIO_STATEMAP=0.
+            // Recording is disabled with TOKIO_STATEMAP=0.
             return;
         };
         // Sorting and writing belong on a blocking thread, not on a worker.
@@ -89,7 +88,7 @@ mod service {
         Ok(())
     }
 
-    /// Stands for `kill -USR1` from another terminal.
+    /// Sends the signal, as `kill -USR1` in another terminal would.
     pub(super) async fn ask_for_a_snapshot_once() {
         sleep(Duration::from_secs(3)).await;
         let pid = std::process::id().to_string();

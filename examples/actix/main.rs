@@ -1,19 +1,19 @@
-//! An actix-web service that is recorded: a handler blocks, and the report names it.
+//! A recorded actix-web service: a handler blocks, and the report names it.
 //!
 //! ```text
 //! cargo run --package example-actix
 //! ```
 //!
-//! `HttpServer` can't be recorded: it builds a runtime of its own for each worker, without a way to
-//! have hooks in it, and runs its tasks in a `LocalSet`, whose tasks have no hooks in Tokio. With the
-//! attribute on its `main` the report says that no task was spawned. `System::with_tokio_rt` and
-//! `register_hooks` record the thread of the system only, which handles no request.
+//! `HttpServer` can't be recorded: it builds a runtime for each worker, to which no hooks can be added,
+//! and runs its tasks in a `LocalSet`, for which Tokio calls no hooks. With the attribute on its `main`
+//! the report says that no task was spawned. `System::with_tokio_rt` and `register_hooks` record only
+//! the system's thread, which handles no requests.
 //!
-//! But the `App` can run on a `LocalRuntime`, whose tasks have hooks: [`serve`] does what a worker of
-//! `HttpServer` does, and the attribute records it. For one run that looks for what blocks, the `App`, its
-//! handlers and its middleware are the same. This is one worker. For several, give each thread a
-//! `LocalRuntime` (`Builder::build_local`), a collector of its own (see the example `builder`) and a
-//! clone of the listener.
+//! The `App` can run on a `LocalRuntime` instead, whose tasks have hooks: [`serve`] does the work of an
+//! `HttpServer` worker, and the attribute records it. For a run that looks for blocking calls, the
+//! `App`, its handlers and its middleware stay the same. This is one worker. For several, give each
+//! thread a `LocalRuntime` (`Builder::build_local`), its own collector (see the example `builder`) and
+//! a clone of the listener.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,7 +34,7 @@ async fn main() -> io::Result<()> {
     let address = listener.local_addr()?;
     let server = spawn_local(serve(listener));
 
-    // A thread of its own: what is recorded is the service alone.
+    // The customers have their own thread, so that only the service is recorded.
     let (done, customers_left) = tokio::sync::oneshot::channel();
     thread::spawn(move || done.send(visit(address)));
     customers_left.await.expect("visit doesn't panic")?;
@@ -42,7 +42,7 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// What a worker of `HttpServer` does, but on the runtime of the caller.
+/// Does the work of an `HttpServer` worker, but on the runtime of the caller.
 async fn serve(listener: TcpListener) -> io::Result<()> {
     let app = App::new()
         .route("/", web::get().to(async || "Welcome to the shop\n"))
@@ -67,12 +67,12 @@ async fn invoice(number: web::Path<u64>) -> String {
     text
 }
 
-/// Stands for a library that isn't async. The remedy is `web::block(move || sign(&text)).await`.
+/// Simulates a library that isn't async. The fix is `web::block(move || sign(&text)).await`.
 fn sign(_text: &str) {
     thread::sleep(Duration::from_millis(25));
 }
 
-/// The customers: ten invoices, and between them the front page.
+/// Simulates the customers: ten invoices, with visits to the front page in between.
 fn visit(shop: SocketAddr) -> io::Result<()> {
     for number in 1..=10 {
         let answer = request(shop, &format!("/invoice/{number}"))?;

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// What the clients measured.
+/// The measurements of the clients.
 pub(crate) struct Summary {
     clients: usize,
     /// The latency of each request, sorted.
@@ -35,9 +35,10 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Has `clients` customers make `requests` each, on this thread.
+/// Has `clients` customers make `requests` requests each, on this thread.
 ///
-/// Their number and not their time is given, so that each handler is called as often on a slow or busy machine.
+/// The number is given rather than a time, so that each handler is called equally often on a slow
+/// or busy machine.
 pub(crate) fn run(shop: SocketAddr, clients: usize, requests: usize) -> io::Result<Summary> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build()?;
@@ -55,7 +56,7 @@ pub(crate) fn run(shop: SocketAddr, clients: usize, requests: usize) -> io::Resu
     })
 }
 
-/// One customer: places an order, requests it again and again, and now and then requests the
+/// Simulates one customer: places an order, requests it repeatedly, and sometimes requests the
 /// invoice.
 async fn visit(shop: SocketAddr, number: u64, requests: usize) -> io::Result<Vec<Duration>> {
     let stream = TcpStream::connect(shop).await?;

@@ -4,11 +4,11 @@
 //! cargo run --example http
 //! ```
 //!
-//! 32 clients (`load.rs`) make 300 requests each, which takes two seconds. Then it writes `statemap.html`,
-//! `tasks.json` and `workers.json` (the same as data), and the report to stderr. The page and the
-//! report name [`sign`] below and the line at which it blocks, though all tasks here are spawned by the
-//! server, at one line of its code. The clients see it in the 99th percentile, which doesn't show the
-//! reason.
+//! 32 clients (`load.rs`) make 300 requests each, which takes two seconds. Then it writes
+//! `statemap.html`, the same as data in `tasks.json` and `workers.json`, and the report to stderr. The
+//! page and the report name [`sign`] below and the line at which it blocks, although the server spawns
+//! all tasks at one line of its code. The clients see it in the 99th percentile, which doesn't show
+//! the reason.
 
 mod load;
 
@@ -42,8 +42,8 @@ async fn main() -> io::Result<()> {
     println!("listening on http://{address}");
     let server = tokio::spawn(async move { axum::serve(listener, app).await });
 
-    // The clients have a thread and a runtime of their own: what is recorded, and what the report
-    // shows, is the server alone.
+    // The clients have their own thread and runtime, so that only the server is recorded and
+    // reported.
     let clients = tokio::task::spawn_blocking(move || load::run(address, 32, 300));
     println!("{}", clients.await??);
     server.abort();
@@ -90,14 +90,14 @@ fn render_invoice(number: u64, lines: &[String]) -> String {
     text
 }
 
-/// Stands for a library that isn't async: it talks to a smart card, say, and waits for the answer.
-/// An async function must not call it: its worker can't poll other tasks for 25 ms. The remedy is
-/// `tokio::task::spawn_blocking(move || sign(&text)).await`.
+/// Simulates a library that isn't async, which for example talks to a smart card and waits for the
+/// answer. An async function must not call it, as its worker can't poll other tasks for 25 ms. The
+/// fix is `tokio::task::spawn_blocking(move || sign(&text)).await`.
 fn sign(_text: &str) {
     std::thread::sleep(Duration::from_millis(25));
 }
 
-/// Stands for a query of an async database driver: the worker polls other tasks meanwhile.
+/// Simulates a query of an async database driver. The worker polls other tasks meanwhile.
 async fn query_database() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 }

@@ -1,4 +1,4 @@
-//! What the example programs share.
+//! Functions shared by the example programs.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 ///
 /// # Errors
 ///
-/// If it can't be reached.
+/// Returns an error if the server can't be reached.
 pub fn request(address: SocketAddr, path: &str) -> io::Result<String> {
     let mut connection = TcpStream::connect(address)?;
     write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
