@@ -71,7 +71,7 @@ export const showAnswer = (view, actions) => {
   const name = firstNames(view.model).map((one) => cleanText(one, 120)).find((one) => one !== "" && shown.includes(one)) ?? "";
   const at = shown.indexOf(name);
   // The headline is large; the sentences that follow it are smaller.
-  const end = Math.max(at + name.length, Math.min((model.meta.headline ?? text).length, shown.length));
+  const end = Math.max(at + name.length, Math.min((view.model.meta.headline ?? text).length, shown.length));
   const answer = byId("answer");
   answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
