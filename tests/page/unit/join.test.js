@@ -9,9 +9,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const page = fileURLToPath(new URL("../../../tokio-statemap/src/render/html/page/", import.meta.url));
-// The list is in the code that joins them.
-const joining = readFileSync(fileURLToPath(new URL("../page.rs", `file://${page}`)), "utf8");
-const modules = [.../modules!\[([^\]]*)\];/.exec(joining)[1].matchAll(/"([\w./]+)"/g)].map(([, name]) => name);
+const modules = readFileSync(`${page}modules.txt`, "utf8").trimEnd().split("\n");
 /** The folders, the lowest first; `main.js` is above them. */
 const FOLDERS = ["format", "data", "model", "draw", "ui"];
 const level = (name) => (name === "main.js" ? FOLDERS.length : FOLDERS.indexOf(name.split("/")[0]));
