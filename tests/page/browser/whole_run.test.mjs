@@ -117,7 +117,7 @@ test("a stretch is described at the pointer, on a click, by keys, and to a scree
     await page.mouse.move(...(await spot(page, 0.5)));
     await frame(page);
     const said = ungrouped(await page.locator("#tooltip").innerText());
-    assert.match(said, /^In polls: [\d.]+ % of the time of 2 workers\n(\d+ polls? began, the longest .*, of .*whole_run\.rs:\d+:\d+|0 polls began)\n\d+ tasks? alive at the end\n/);
+    assert.match(said, /^In polls: [\d.]+ % of the time of 2 workers\n(\d+ polls? began, the longest .*, spawned at .*whole_run\.rs:\d+:\d+|0 polls began)\n\d+ tasks? alive at the end\n/);
     assert.match(said, /No detail is kept of this time/);
     await page.mouse.down();
     await page.mouse.up();
