@@ -17,7 +17,7 @@ pub(crate) fn run(
     input: &Input,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let recordings = recordings(files);
+    let recordings = recordings(&input.statemaps);
     let sources: Vec<_> = recordings
         .iter()
         .map(|recording| Source::from_recording(recording, args.title.as_deref()))
