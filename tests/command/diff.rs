@@ -114,7 +114,7 @@ fn a_folder_holds_the_runs_of_a_version() {
     write(&folder, "workers.json", workers());
     let three = run(&folder, "diff before.json after.json same.json");
     assert_eq!(three.status, Some(2), "{three:?}");
-    assert!(three.stderr.contains("these files are of 3 runs, not of two"), "{three:?}");
+    assert!(three.stderr.contains("these are files of 3 runs, not of two"), "{three:?}");
     for (args, message) in [
         ("diff before.json workers.json", None),
         ("diff before.json missing.json", Some("missing.json")),

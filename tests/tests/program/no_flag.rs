@@ -145,7 +145,7 @@ fn the_attribute_writes_the_workers_and_says_what_is_missing() {
         let [line] = lines[..] else { panic!("one line: {}", ended.stderr) };
         // If the variable is set, cargo ignores the file.
         let parts = match option_env!("RUSTFLAGS") {
-            Some(_) => ["RUSTFLAGS set, which replaces", "add --cfg tokio_unstable to it"],
+            Some(_) => ["add --cfg tokio_unstable to RUSTFLAGS", "replaces the flags in"],
             None => ["\"--cfg\", \"tokio_unstable\"", "`[target.…]`"],
         };
         for part in parts.into_iter().chain(["workers only", ".cargo/config.toml"]) {
