@@ -100,7 +100,7 @@ fn strange_chains_are_refused() {
         (&format!("[[{}],[]]", many(257)), "[1,[0]]", "`chains` has one of over 256 addresses"),
         (&format!("[[[0{}]],[]]", ",0".repeat(257)), "[1,[0]]", "over 256 functions at an address"),
         (chains, "[1,[99999]]", "`unnamed` has an index that `chains` doesn't have"),
-        (chains, "[0,[0]]", "`unnamed` has the number 0, which is none"),
+        (chains, "[0,[0]]", "`unnamed` has the invalid number 0"),
         (chains, "[16383,[0]]", "`unnamed` must be by number, and 16383 isn't the next one"),
         (chains, "[2,[0]],[1,[0]]", "`unnamed` must be by number, and 1 isn't the next one"),
         (chains, "[1,0]", "`unnamed`: invalid type"),
