@@ -97,7 +97,7 @@ fn a_last_poll_in_one_run_leaves_no_task() {
     live_tasks.apply_all(&[segment(1, &[(Kind::Spawn, 9), (Kind::Ready, 5)])], ONE);
     live_tasks.apply_all(&[segment(1, &last)], ONE);
     assert!(live_tasks.stream(1).unwrap().state.polls.is_empty());
-    assert_eq!(live_tasks.stream(1).unwrap().state.notes.has_ready(), false);
+    assert!(!live_tasks.stream(1).unwrap().state.notes.has_ready());
     live_tasks
         .apply_all(&[segment(1, &[(Kind::PollEnd, 9)]), segment(0, &[(Kind::PollEnd, 9)])], ONE);
     assert_eq!(live_tasks.tasks().count(), 0);
