@@ -1,6 +1,7 @@
 //! The environment variables, for a program that is already built.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use crate::util::message::warn;
@@ -10,17 +11,19 @@ use crate::util::privileges::refuse_to_record;
 /// or `no`.
 pub(super) fn is_on() -> bool {
     const NAME: &str = "TOKIO_STATEMAP";
-    if refuse_to_record() {
-        return false;
-    }
-    let Some(value) = env::var_os(NAME) else { return true };
+    let is_on = env::var_os(NAME).is_none_or(|value| is_on_by(NAME, &value));
+    is_on && !refuse_to_record()
+}
+
+/// Returns `true` unless this value of the variable turns recording off.
+fn is_on_by(name: &str, value: &OsStr) -> bool {
     let word = value.to_str().map(|text| text.trim().to_ascii_lowercase());
     match word.as_deref() {
         Some("0" | "off" | "false" | "no") => false,
         Some("" | "1" | "on" | "true" | "yes") => true,
         _ => {
             warn(format_args!(
-                "{NAME}={value:?} is ignored: it can be 0, off, false or no, or 1, on, true or yes"
+                "{name}={value:?} is ignored: it can be 0, off, false or no, or 1, on, true or yes"
             ));
             true
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::util::sync::lock;
+use crate::util::sync::{lock, try_lock};
 
 /// This process.
 pub(super) static PROCESS: Process = Process::new();
@@ -71,6 +71,16 @@ static SLEEPS: AtomicBool = AtomicBool::new(false);
 
 static SLEEP: Mutex<()> = Mutex::new(());
 static WAKE: Condvar = Condvar::new();
+
+/// Returns whether the child of a fork can have a thread of its own. It can't if the parent had the lock of its sleep, which
+/// nobody will unlock.
+pub(super) fn can_have_thread_after_fork() -> bool {
+    let is_free = try_lock(&SLEEP).is_some();
+    if is_free {
+        SLEEPS.store(false, Ordering::Relaxed);
+    }
+    is_free
+}
 
 /// Wakes the thread if it sleeps, after something was left for it to do.
 #[inline]

@@ -157,8 +157,15 @@ fn open_again(kind: FileKind) -> Option<File> {
     };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let open = || File::options().write(true).custom_flags(flags).open(PATH).ok();
-    // The caller of a set-uid program may lack the right to open it.
-    (is_meant && !is_set_uid()).then(open).flatten()
+    // The caller of a set-uid program may lack the right to open it. A descriptor that is for reading stays so.
+    (is_meant && !is_set_uid() && is_writable()).then(open).flatten()
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_writable() -> bool {
+    // SAFETY: it has no precondition. Test: `exit_paths::unread`.
+    let flags = unsafe { libc::fcntl(FD, libc::F_GETFL) };
+    flags != -1 && matches!(flags & libc::O_ACCMODE, libc::O_WRONLY | libc::O_RDWR)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -167,7 +174,7 @@ fn open_again(_: FileKind) -> Option<File> {
 }
 
 fn send(bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: pointer and length are those of `bytes`. Test: `exit_paths::unread::stderr_is_a_full_socket`.
+    // SAFETY: pointer and length are those of `bytes`. Test: `exit_paths::unread`.
     counted(unsafe { libc::send(FD, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) })
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::recorder::hot::Shared;
-use crate::recorder::process::{PROCESS, Process};
+use crate::recorder::process::{self, PROCESS, Process};
 use crate::util::sync::{lock, try_lock};
 
 /// The started recorders of this process.
@@ -28,6 +28,9 @@ impl Recorders {
         let all = if is_forked { try_lock(&self.all) } else { Some(lock(&self.all)) };
         let Some(mut all) = all else { return };
         if is_forked {
+            if !process::can_have_thread_after_fork() {
+                return;
+            }
             // Those of the parent, of which a lock may be held for ever.
             std::mem::forget(std::mem::take(&mut *all));
         }

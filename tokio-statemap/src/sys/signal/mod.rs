@@ -158,7 +158,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     // SAFETY: `getpid`, `signal`, `raise`, `sigaction` and what `notify` and `keep` do are
     // async-signal-safe; `errno` is the thread's own, and put back for the code that was
     // interrupted. `info` and `context` are only looked at if it is the system that called, with
-    // both. Tests: `exit_paths::sigint`, `exit_paths::fork`, `exit_paths::interrupted`.
+    // both. Tests: `exit_paths::sigint`, `exit_paths::forks`, `exit_paths::interrupted`.
     unsafe {
         let errno = errno_location();
         let errno_before = *errno;
