@@ -53,20 +53,31 @@ pub(super) fn place_name(place: Place) -> String {
 
 /// Returns `tasks spawned at src/shop.rs:21:9`, or what stands in its place.
 pub(super) fn tasks_of(place: Place) -> String {
-    match (place.location, place.is_root) {
-        (_, true) => format!("the root future of {}", place_name(place)),
-        (Some(_), false) => format!("tasks spawned at {}", place_name(place)),
-        (None, false) => "tasks of unknown spawn location".to_owned(),
+    match tasks_origin(place) {
+        Some(origin) => format!("tasks {origin}"),
+        None => root_future_of(place),
     }
 }
 
 /// Returns `5 tasks spawned at src/shop.rs:21:9`.
 pub(super) fn n_tasks_of(n: u64, place: Place) -> String {
-    let tasks = tasks_of(place);
-    match tasks.strip_prefix("tasks") {
-        Some(rest) => format!("{}{rest}", count(n, "task")),
-        None => tasks,
+    match tasks_origin(place) {
+        Some(origin) => format!("{} {origin}", count(n, "task")),
+        None => root_future_of(place),
     }
+}
+
+/// Returns what follows `tasks`: `spawned at src/shop.rs:21:9`. Returns `None` for a root future.
+pub(super) fn tasks_origin(place: Place) -> Option<String> {
+    match (place.location, place.is_root) {
+        (_, true) => None,
+        (Some(_), false) => Some(format!("spawned at {}", place_name(place))),
+        (None, false) => Some("of unknown spawn location".to_owned()),
+    }
+}
+
+fn root_future_of(place: Place) -> String {
+    format!("the root future of {}", place_name(place))
 }
 
 /// Returns the text with a capital at its start.

@@ -1,7 +1,9 @@
 //! Waiting until something is over.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::util::sync::lock;
 
 /// Something that goes on until this is dropped.
 #[derive(Debug)]
@@ -23,23 +25,18 @@ pub(crate) fn latch() -> (Ongoing, Over) {
     (Ongoing(Arc::clone(&latch)), Over(latch))
 }
 
-impl Latch {
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_over.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Over {
     /// Waits for at most `time`. Returns whether it is over.
     pub(crate) fn wait_for(&self, time: Duration) -> bool {
-        let waited = self.0.changed.wait_timeout_while(self.0.lock(), time, |is_over| !*is_over);
+        let waited =
+            self.0.changed.wait_timeout_while(lock(&self.0.is_over), time, |is_over| !*is_over);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
 impl Drop for Ongoing {
     fn drop(&mut self) {
-        *self.0.lock() = true;
+        *lock(&self.0.is_over) = true;
         self.0.changed.notify_all();
     }
 }

@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::util::sync::lock;
+
 /// Where items are put; the other side ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Sender<T>(Arc<Shared<T>>);
@@ -35,12 +37,8 @@ pub(crate) fn queue<T>(most: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn end(&self) {
-        self.lock().is_over = true;
+        lock(&self.state).is_over = true;
         self.changed.notify_all();
     }
 
@@ -58,7 +56,7 @@ impl<T> Sender<T> {
     /// Adds an item, once there is room. Returns `false` if nobody takes it.
     pub(crate) fn send(&self, item: T) -> bool {
         let shared = &*self.0;
-        let state = shared.wait(shared.lock(), |state| state.items.len() >= shared.most);
+        let state = shared.wait(lock(&shared.state), |state| state.items.len() >= shared.most);
         shared.add(state, item)
     }
 
@@ -68,7 +66,7 @@ impl<T> Sender<T> {
         allow(dead_code, reason = "who listens to long polls does")
     )]
     pub(crate) fn try_send(&self, item: T) -> bool {
-        let state = self.0.lock();
+        let state = lock(&self.0.state);
         state.items.len() < self.0.most && self.0.add(state, item)
     }
 }
@@ -89,7 +87,7 @@ impl<T> Receiver<T> {
     /// Takes the next item, once there is one; `None` if there will be no more.
     pub(crate) fn receive(&self) -> Option<T> {
         let shared = &*self.0;
-        let mut state = shared.wait(shared.lock(), |state| state.items.is_empty());
+        let mut state = shared.wait(lock(&shared.state), |state| state.items.is_empty());
         let item = state.items.pop_front();
         drop(state);
         shared.changed.notify_all();

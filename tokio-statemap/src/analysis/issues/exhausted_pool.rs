@@ -6,7 +6,7 @@ use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::culprits::Unattributed;
 use crate::analysis::place::Place;
-use crate::analysis::statement::{Statement, no_long_poll, tasks_of};
+use crate::analysis::statement::{Statement, no_long_poll, tasks_origin};
 use crate::analysis::workers;
 use crate::trace::timeline::{ExhaustedPool, Timeline};
 use crate::util::quantity::{count, human, percent};
@@ -104,8 +104,7 @@ pub(in crate::analysis) fn pool_statement(pool: &ExhaustedPool, place: Place) ->
         1 => format!("one task of {each}"),
         n => format!("{} of {each} on average", count(n, "task")),
     };
-    let tasks = tasks_of(place);
-    let spawned = tasks.strip_prefix("tasks").unwrap_or_default();
-    said.add(format!("{which} it ran {ran},{spawned}."));
+    let origin = tasks_origin(place).map_or_else(String::new, |origin| format!(", {origin}"));
+    said.add(format!("{which} it ran {ran}{origin}."));
     said
 }

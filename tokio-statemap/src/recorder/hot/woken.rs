@@ -87,9 +87,9 @@ pub(crate) fn are_any() -> bool {
     !lock(&WOKEN).all.is_empty()
 }
 
-/// Takes the threads that woke up.
-pub(crate) fn take() -> Vec<WokenThread> {
-    lock(&WOKEN).all.drain(..).collect()
+/// Passes the threads that woke up to `take`, which must be quick: a hook may wait for it.
+pub(crate) fn take_each(take: impl FnMut(WokenThread)) {
+    lock(&WOKEN).all.drain(..).for_each(take);
 }
 
 impl Woken {

@@ -8,11 +8,12 @@
 //! A lock is only waited for by a thread that holds none of those after it:
 //!
 //! 1. `eviction`, by whoever evicts.
-//! 2. `memory`. Who evicts has both, so nothing is evicted while it is locked. Only a capture waits for `eviction` while it
-//!    holds `memory`, and who evicts never waits for `memory`.
+//! 2. `memory`. Who evicts has both, so nothing is evicted while it is locked. Only a capture, and a
+//!    count of what is lost, wait for `eviction` while they hold `memory`, and who evicts never waits for `memory`.
 //! 3. `windows`. The mode is only changed while it is locked.
-//! 4. `buffers`, and the reading side of one of them.
-//! 5. `store`.
+//! 4. `late`, which a hook may wait for. Nothing waits for another lock while it is locked.
+//! 5. `buffers`, and the reading side of one of them.
+//! 6. `store`.
 
 pub(crate) mod capture;
 mod collect;

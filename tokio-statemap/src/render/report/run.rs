@@ -114,9 +114,9 @@ impl Report {
         ));
         let mut kept = human(detail_ns.saturating_sub(self.recording.before_ns));
         if self.recording.stretches_before > 0 {
-            let islands = count(self.recording.stretches_before as u64, "moment");
+            let moments = count(self.recording.stretches_before as u64, "moment");
             kept = format!(
-                "{kept}, and {islands} before, around the longest polls, {} in all",
+                "{kept}, and {moments} before, around the longest polls, {} in all",
                 human(self.recording.before_ns)
             );
         }

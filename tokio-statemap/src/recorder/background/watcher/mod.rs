@@ -82,7 +82,7 @@ impl Watcher {
         let now = Instant::now();
         let due = self.due.unwrap_or_else(|| {
             let known = self.awake.len();
-            self.awake.extend(woken::take().into_iter().map(Awake::new));
+            self.take_woken();
             if self.awake.len() > known {
                 self.resting.replace(&mut self.awake[known..]);
                 remove_repeated(&mut self.awake);
@@ -166,9 +166,13 @@ impl Watcher {
         false
     }
 
+    fn take_woken(&mut self) {
+        woken::take_each(|thread| self.awake.push(Awake::new(thread)));
+    }
+
     /// Leaves all alone. The next thread that looks finds them again.
     pub(super) fn leave_all(mut self) {
-        self.awake.extend(woken::take().into_iter().map(Awake::new));
+        self.take_woken();
         self.awake.extend(self.resting.take());
         self.awake.iter().for_each(|awake| awake.thread.let_go());
     }

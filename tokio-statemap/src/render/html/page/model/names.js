@@ -8,9 +8,11 @@ import { workersOf } from "./worker_polls.js";
 export const rowWord = (section) =>
   ({ workers: "worker", blocking: "thread", tasks: "task", other: "entity" })[section.kind] ?? "entity";
 
+/** Returns the same in the plural. */
+export const rowWords = (section) => (rowWord(section) === "entity" ? "entities" : `${rowWord(section)}s`);
+
 /** Returns "1 task", "12 tasks", "3 entities". */
-export const countRows = (section, n) =>
-  (section.kind === "other" && n !== 1 ? `${formatCount(n)} entities` : plural(n, rowWord(section), formatCount(n)));
+export const countRows = (section, n) => `${formatCount(n)} ${n === 1 ? rowWord(section) : rowWords(section)}`;
 
 /** Describes data that isn't of Tokio: "4 entities, 12 changes of state in 2.50 s." */
 export function sizeSentence({ sections, lengthNs }) {

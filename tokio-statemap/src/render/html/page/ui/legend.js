@@ -1,7 +1,7 @@
 import { formatCount, formatNs, formatSetting, formatShare } from "../format/numbers.js";
 import { titleText, visible } from "../format/text.js";
 import { keptNs, recordedTotals, recordedWithin } from "../model/lanes.js";
-import { rowWord } from "../model/names.js";
+import { rowWords } from "../model/names.js";
 import { sumUp } from "../model/sums.js";
 import { takenNs } from "../model/why.js";
 import { workerHeld } from "../model/worker_polls.js";
@@ -149,7 +149,7 @@ export class Legend {
       const share = blank ? "" : all > 0n ? formatShare(Number(ns) / Number(all)) : "–";
       // Zero would say that nothing happened.
       time.textContent = kept === 0 && t1 > t0 ? "not kept" : share;
-      key.title = `${formatNs(Number(ns))} in the view, all ${rowWord(section)}s together (${formatCount(ns)} ns)`;
+      key.title = `${formatNs(Number(ns))} in the view, all ${rowWords(section)} together (${formatCount(ns)} ns)`;
     }
     if (view.model.meta.sums) this.countSums(t0, t1);
     view.notify("counted");
