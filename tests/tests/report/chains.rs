@@ -183,7 +183,7 @@ fn print_trees(program: &Path, name: &str) -> (String, String) {
     let mut running = Running::start(command.arg("waits"));
     running.wait_for("ready");
     let printed = || fs::read_to_string(&stderr).expect("it is text");
-    let times = || printed().matches("nothing will wake it\n\n").count();
+    let times = || printed().matches("nothing will wake the task\n\n").count();
     let until = Instant::now() + Duration::from_secs(60);
 
     let mut twice = Vec::new();

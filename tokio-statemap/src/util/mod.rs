@@ -38,7 +38,10 @@ pub(crate) mod slow;
 pub(crate) mod sort;
 #[cfg(feature = "record")]
 pub(crate) mod source_path;
-#[cfg(feature = "record")]
+#[cfg_attr(
+    not(feature = "record"),
+    allow(dead_code, reason = "messages take locks, but don't try them")
+)]
 pub(crate) mod sync;
 #[cfg(feature = "record")]
 pub(crate) mod utc;
