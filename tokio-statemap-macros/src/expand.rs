@@ -9,13 +9,12 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ReturnType, Signature, Type};
 
 use crate::Features;
-use crate::args::keys::Setting;
 use crate::args::own::UserHooks;
 use crate::args::runtime::Flavor;
 use crate::args::{Args, Kind};
 use crate::impl_trait;
 use crate::item::Item;
-use crate::settings;
+use crate::recording;
 
 /// Expands the attribute, for a library with `features`.
 ///
@@ -168,7 +167,7 @@ impl<'a> Expansion<'a> {
         let Self { end, body, builder, .. } = self;
         let make_builder = self.make_builder();
         let hooks = self.args.own.hooks.as_ref().map(|path| {
-            let hooks = UserHooks::tokens(path);
+            let hooks = UserHooks::call(path);
             quote! { ::tokio_statemap::Hooks::install(#hooks, &mut #builder); }
         });
         let configure = self.configure();
@@ -193,22 +192,21 @@ impl<'a> Expansion<'a> {
     fn recording(&self) -> TokenStream {
         let Self { end, builder, body, .. } = self;
         let site = Span::mixed_site();
-        let settings_var = Ident::new("__settings", site);
-        let run = Ident::new("__run", site);
+        let recording = Ident::new("__recording", site);
         let root = Ident::new("__root", Span::mixed_site().located_at(*end));
 
-        // The settings come first, so that the user's expressions see the function's arguments
+        // The keys come first, so that the user's expressions see the function's arguments
         // before the body takes them, and none of the macro's variables.
-        let settings = settings::settings(&self.args, self.kind, &self.item.sig.ident);
+        let with_keys = recording::recording(&self.args, self.kind, &self.item.sig.ident);
         let user_body = self.body();
         let before = quote! {
-            let #settings_var = #settings;
+            let #recording = #with_keys;
             #user_body
         };
 
         let make_builder = self.make_builder();
         let start = quote_spanned! {site=>
-            let #run = ::tokio_statemap::__private::Run::start(&mut #builder, #settings_var);
+            let #recording = #recording.start(&mut #builder).expect("the keys are valid");
         };
         let configure = self.configure();
         let wrap = {
@@ -219,12 +217,12 @@ impl<'a> Expansion<'a> {
             let mut arguments = Group::new(Delimiter::Parenthesis, body.to_token_stream());
             arguments.set_span(at);
             let arguments = TokenTree::from(arguments);
-            quote! { let #root = #run.#method #arguments; }
+            quote! { let #root = #recording.#method #arguments; }
         };
         let returned = self.returned_builder();
         let build = self.build();
 
-        // The run is a variable and the runtime a temporary of the last expression, so the runtime
+        // The recording is a variable and the runtime a temporary of the last expression, so the runtime
         // is dropped first and its end is recorded.
         self.function(
             before,

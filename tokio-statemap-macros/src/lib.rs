@@ -11,7 +11,7 @@ mod expand;
 mod impl_trait;
 mod instrument;
 mod item;
-mod settings;
+mod recording;
 
 use proc_macro::TokenStream;
 

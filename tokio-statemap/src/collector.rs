@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::analysis::TaskTree;
 use crate::config::CollectorConfig;
@@ -225,19 +225,51 @@ impl Collector {
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         self.recorder.set_runtime(runtime.handle());
-        runtime.block_on(self.root(future, Location::caller()))
+        runtime.block_on(self.root(future, Location::caller(), || {}))
     }
 
-    /// Wraps `future` as a root future at `location`.
-    pub(crate) fn root<F>(&self, future: F, location: &'static Location<'static>) -> Root<F> {
+    /// Wraps `future` as a root future at `location`. `then` is called before its first poll, once the runtime is built.
+    pub(crate) fn root<F>(
+        &self,
+        future: F,
+        location: &'static Location<'static>,
+        then: impl FnOnce() + Send + 'static,
+    ) -> Root<F> {
         let recorder = Arc::clone(&self.recorder);
-        Root::new(future, location, Some(&self.recorder))
-            .when_built(move || recorder.runtime_is_built())
+        Root::new(future, location, Some(&self.recorder)).when_built(move || {
+            recorder.runtime_is_built();
+            then();
+        })
     }
 
-    /// Notes that the runtime has started its threads.
-    pub(crate) fn runtime_is_built(&self) {
-        self.recorder.runtime_is_built();
+    /// Calls `f` once the runtime has started its threads, on one of these or on the one that polls the root future.
+    pub(crate) fn when_built(&self, f: Box<dyn Fn() + Send + Sync>) {
+        self.recorder.runtime.when_built(f);
+    }
+
+    /// Returns `true` if a runtime was built with its hooks, as far as it has shown.
+    pub(crate) fn is_built(&self) -> bool {
+        self.recorder.runtime.is_hooked()
+    }
+
+    /// Returns `true` if threads of its runtime still run.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.recorder.runtime.has_threads()
+    }
+
+    /// Returns `true` if its runtime was built and is gone, with the builder: nothing has its hooks any more.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.is_built() && Arc::strong_count(&self.recorder) == 1
+    }
+
+    /// Returns the number of events that are kept in the store.
+    pub(crate) fn kept_events(&self) -> u64 {
+        self.recorder.kept.stored_events()
+    }
+
+    /// Returns `true` if it records the runtime of `handle`.
+    pub(crate) fn is_of(&self, handle: &Handle) -> bool {
+        self.recorder.runtime.is(handle)
     }
 
     /// Sets the runtime's name, before a hook reads it.

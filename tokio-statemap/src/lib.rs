@@ -28,8 +28,8 @@ This writes `<program>.statemap.html` and prints the report. The keys of [`main`
 - [`guide`] answers one question per page, from [setting it up](guide::setup) to [what it costs](guide::cost).
 - [`main`](crate::main) and [`test`](macro@test) are drop-ins for Tokio's attributes.
 - [`spawn`], [`task`], and [`instrument`](macro@instrument) show [where tasks wait](guide::waiting).
-- [`register_hooks`] records a runtime that is [built by hand](guide::builder). [`Collector::snapshot`] returns a [`Timeline`]
-  at any moment, with its [report](Timeline::report).
+- [`Recording`] records runtimes that are [built by hand](guide::builder), and writes the same files. [`register_hooks`] gives
+  its parts: [`Collector::snapshot`] returns a [`Timeline`] at any moment, with its [report](Timeline::report).
 - [`statemap`] writes the recorded data, and reads it with the feature `read`.
 
 Blamed functions, and the lines at which tasks wait, are known on Linux on x86-64 and aarch64. See [all limits](guide::limits)."
@@ -44,8 +44,7 @@ Blamed functions, and the lines at which tasks wait, are known on Linux on x86-6
 
 #[cfg(feature = "record")]
 mod analysis;
-#[cfg(feature = "record")]
-mod attribute;
+mod choices;
 #[cfg(feature = "record")]
 mod collector;
 #[cfg(feature = "record")]
@@ -58,6 +57,8 @@ mod hooks;
 #[cfg_attr(not(feature = "record"), path = "no_recorder.rs")]
 #[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "some of it only hooks of tasks call"))]
 mod recorder;
+#[cfg_attr(not(feature = "record"), path = "no_recording.rs")]
+mod recording;
 #[cfg(feature = "record")]
 mod render;
 #[cfg(feature = "record")]
@@ -70,8 +71,12 @@ pub mod task;
 mod trace;
 mod util;
 
+pub use choices::{Keep, TraceTarget};
 pub use hooks::Hooks;
 pub use recorder::{Instrument, Instrumented};
+#[cfg(not(feature = "record"))]
+pub use recording::Error;
+pub use recording::{RecordedRuntime, Recording};
 pub use task::{spawn, spawn_local};
 /// Measures the calls of an async function, and shows which tasks wait in it.
 ///
@@ -119,7 +124,7 @@ pub use self::render::svg;
 pub use self::{
     analysis::picture,
     collector::{Collector, register_hooks, register_hooks_with},
-    config::{CollectorConfig, Keep, TraceTarget},
+    config::CollectorConfig,
     current::current,
     error::{Error, InvalidCasts},
     recorder::{lost::Lost, task_id::check_casts},
@@ -149,9 +154,6 @@ pub mod __private {
     #[cfg(feature = "cli")]
     pub use crate::analysis::awaits::{Awaits, Node, Note};
     pub use crate::analysis::limits::{FileOf, Files, Judgement, Limits, judge};
-    pub use crate::attribute::{OutputPaths, Run, Settings};
-    pub use crate::config::{CollectorConfig, Keep, TraceTarget};
-    pub use crate::hooks::Hooks;
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(feature = "cli")]
     pub use crate::render::awaits::{write_html, write_text};

@@ -13,10 +13,10 @@ pub(crate) trait Value {
     fn read(value: &Expr, key: &str) -> syn::Result<Self::Read>;
 }
 
-/// A type of value that sets a field of `Settings`.
+/// A type of value of a method of `Recording`.
 pub(crate) trait Setting: Value {
-    /// Returns the expression for the field.
-    fn tokens(read: &Self::Read) -> TokenStream;
+    /// Returns the argument; `None` if the value changes nothing that is recorded.
+    fn tokens(read: &Self::Read) -> Option<TokenStream>;
 }
 
 /// Declares the keys, one row each; see [`super::table`].
@@ -27,8 +27,7 @@ macro_rules! keys {
             $tokio_value:literal, $tokio_meaning:literal, $tokio_default:literal;)+
 
         own $Own:ident:
-        $($key:literal $field:ident: $Value:ty $(=> $setting:ident $(. $output:ident)?)?
-            $([needs $feature:literal])?,
+        $($key:literal $field:ident: $Value:ty $([needs $feature:literal])?,
             $value:literal, $meaning:literal, $default:literal;)+
     ) => {
         /// The Tokio keys that were given, each with its span, so that later checks can point at
@@ -85,14 +84,15 @@ macro_rules! keys {
                 }
             }
 
-            /// Returns the initializers of the given fields of `Settings`.
-            pub(crate) fn settings(&self) -> proc_macro2::TokenStream {
-                let mut settings = super::keys::Settings::default();
-                $($(if let Some(read) = &self.$field {
-                    let value = <$Value as super::keys::Setting>::tokens(read);
-                    settings.add(&[stringify!($setting), $(stringify!($output))?], &value);
-                })?)+
-                settings.fields()
+            /// Returns a call of a method of `Recording` for each of the given keys, to append to one.
+            pub(crate) fn calls(&self) -> proc_macro2::TokenStream {
+                let mut calls = proc_macro2::TokenStream::new();
+                $(if let Some(read) = &self.$field {
+                    if let Some(argument) = <$Value as super::keys::Setting>::tokens(read) {
+                        calls.extend(super::keys::call($key, &argument));
+                    }
+                })+
+                calls
             }
         }
 
@@ -117,8 +117,8 @@ pub(super) use keys;
 macro_rules! literal_settings {
     ($($Value:ty),+) => {$(
         impl super::keys::Setting for $Value {
-            fn tokens(read: &Self::Read) -> proc_macro2::TokenStream {
-                quote::quote! { #read }
+            fn tokens(read: &Self::Read) -> Option<proc_macro2::TokenStream> {
+                Some(quote::quote! { #read })
             }
         }
     )+};
@@ -159,47 +159,8 @@ pub(super) fn ungrouped(value: &Expr) -> &Expr {
     }
 }
 
-/// Collects the initializers of the given fields of `Settings`.
-#[derive(Default)]
-pub(super) struct Settings {
-    fields: TokenStream,
-    /// The initializers of `Settings::outputs`.
-    outputs: TokenStream,
-    /// The initializers of `Settings::config`.
-    config: TokenStream,
-}
-
-impl Settings {
-    /// Adds a field by its path: `["source"]`, `["outputs", "html"]`, `["config", "keep"]`.
-    pub(super) fn add(&mut self, path: &[&str], value: &TokenStream) {
-        match path {
-            ["outputs", name] => self.outputs.extend(field(name, value)),
-            ["config", name] => self.config.extend(field(name, value)),
-            [name] => self.fields.extend(field(name, value)),
-            _ => unreachable!("a row of the table has a field of `Settings` or of a part of it"),
-        }
-    }
-
-    pub(super) fn fields(self) -> TokenStream {
-        let Self { fields, outputs, config } = self;
-        let outputs = part("outputs", "OutputPaths", &outputs);
-        let config = part("config", "CollectorConfig", &config);
-        quote! { #outputs #config #fields }
-    }
-}
-
-/// Returns the initializer of a part of `Settings`; nothing if all its `fields` have their defaults.
-fn part(name: &str, ty: &str, fields: &TokenStream) -> TokenStream {
-    if fields.is_empty() {
-        return TokenStream::new();
-    }
-    let ty = Ident::new(ty, Span::call_site());
-    let ty = quote! { ::tokio_statemap::__private::#ty };
-    field(name, &quote! { #ty { #fields ..#ty::default() } })
-}
-
-/// Returns the initializer of a struct field.
-pub(crate) fn field(name: &str, value: &TokenStream) -> TokenStream {
-    let name = Ident::new(name, Span::call_site());
-    quote! { #name: #value, }
+/// Returns the call of a method, to append to an expression.
+pub(crate) fn call(name: &str, argument: &TokenStream) -> TokenStream {
+    let name = Ident::new(name, Span::mixed_site());
+    quote! { .#name(#argument) }
 }

@@ -1,7 +1,5 @@
 //! The types of values that only this crate's keys have.
 
-use std::marker::PhantomData;
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -11,24 +9,6 @@ use super::keys::{Setting, Value, literal_settings};
 use super::{duration, literal};
 
 literal_settings!(BufferCapacity, Signal);
-
-/// A value for an `Option` field of `Settings`.
-pub(crate) struct Optional<V>(PhantomData<V>);
-
-impl<V: Value> Value for Optional<V> {
-    type Read = V::Read;
-
-    fn read(value: &Expr, key: &str) -> syn::Result<V::Read> {
-        V::read(value, key)
-    }
-}
-
-impl<V: Setting> Setting for Optional<V> {
-    fn tokens(read: &V::Read) -> TokenStream {
-        let value = V::tokens(read);
-        quote! { ::core::option::Option::Some(#value) }
-    }
-}
 
 /// Any expression that is `Into<PathBuf>`.
 pub(crate) struct PathExpr;
@@ -43,12 +23,12 @@ impl Value for PathExpr {
 
 impl Setting for PathExpr {
     /// An error about a type that is no path points at the expression.
-    fn tokens(expr: &Expr) -> TokenStream {
+    fn tokens(expr: &Expr) -> Option<TokenStream> {
         let span = Span::mixed_site().located_at(expr.span());
         let into = quote_spanned! {span=>
             ::core::convert::Into::<::std::path::PathBuf>::into
         };
-        quote! { #into(#expr) }
+        Some(quote! { #into(#expr) })
     }
 }
 
@@ -77,10 +57,11 @@ impl Value for ReportPath {
 }
 
 impl Setting for ReportPath {
-    fn tokens(report: &Self) -> TokenStream {
+    /// Without a path it is printed.
+    fn tokens(report: &Self) -> Option<TokenStream> {
         match report {
-            Self::Stderr => quote! { ::core::option::Option::None },
-            Self::Path(expr) => Optional::<PathExpr>::tokens(expr),
+            Self::Stderr => None,
+            Self::Path(expr) => PathExpr::tokens(expr),
         }
     }
 }
@@ -128,8 +109,8 @@ impl Value for Nanos {
 }
 
 impl Setting for Nanos {
-    fn tokens(ns: &u64) -> TokenStream {
-        quote! { ::core::time::Duration::from_nanos(#ns) }
+    fn tokens(ns: &u64) -> Option<TokenStream> {
+        Some(quote! { ::core::time::Duration::from_nanos(#ns) })
     }
 }
 
@@ -148,7 +129,7 @@ impl Value for PositiveNanos {
 }
 
 impl Setting for PositiveNanos {
-    fn tokens(ns: &u64) -> TokenStream {
+    fn tokens(ns: &u64) -> Option<TokenStream> {
         Nanos::tokens(ns)
     }
 }
@@ -167,8 +148,8 @@ impl Value for Trace {
 }
 
 impl Setting for Trace {
-    fn tokens(name: &&'static str) -> TokenStream {
-        variant("TraceTarget", name)
+    fn tokens(name: &&'static str) -> Option<TokenStream> {
+        Some(variant("TraceTarget", name))
     }
 }
 
@@ -184,8 +165,8 @@ impl Value for Keep {
 }
 
 impl Setting for Keep {
-    fn tokens(name: &&'static str) -> TokenStream {
-        variant("Keep", name)
+    fn tokens(name: &&'static str) -> Option<TokenStream> {
+        Some(variant("Keep", name))
     }
 }
 
@@ -212,6 +193,13 @@ impl Value for Configure {
     }
 }
 
+impl Setting for Configure {
+    /// The expansion calls it.
+    fn tokens(_: &ExprPath) -> Option<TokenStream> {
+        None
+    }
+}
+
 /// The path of a function that creates the program's own hooks.
 pub(crate) struct UserHooks;
 
@@ -224,8 +212,14 @@ impl Value for UserHooks {
 }
 
 impl Setting for UserHooks {
+    fn tokens(path: &ExprPath) -> Option<TokenStream> {
+        Some(Self::call(path))
+    }
+}
+
+impl UserHooks {
     /// Returns a call of the function.
-    fn tokens(path: &ExprPath) -> TokenStream {
+    pub(crate) fn call(path: &ExprPath) -> TokenStream {
         let hooks = Ident::new("__hooks", Span::mixed_site());
         // The explicit type makes an error about another type point at the user's path.
         quote! {
@@ -264,5 +258,5 @@ fn path_of(value: &Expr, key: &str, ty: &str) -> syn::Result<ExprPath> {
 /// Returns a variant of an enum of the library.
 fn variant(ty: &str, variant: &str) -> TokenStream {
     let [ty, variant] = [ty, variant].map(|name| Ident::new(name, Span::call_site()));
-    quote! { ::tokio_statemap::__private::#ty::#variant }
+    quote! { ::tokio_statemap::#ty::#variant }
 }

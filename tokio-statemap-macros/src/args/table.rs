@@ -1,20 +1,19 @@
 //! The table of the attribute's keys.
 //!
-//! A key's row defines its parser and checks, its expansion, and its line in the documentation. A
-//! new key is a row here and a field in the library: of `Settings` in `attribute/settings.rs`, of its
-//! `outputs` in `attribute/output.rs`, or of its `config` in `config.rs`. A new kind of value is a type
-//! in [`own`](super::own).
+//! A key's row defines its parser and checks, its expansion, and its line in the documentation. A key but Tokio's and `configure`
+//! expands to a call of the method of the same name of `Recording`: a new key is a row here and a method in the library, in
+//! `recording/keys.rs`. A new kind of value is a type in [`own`](super::own).
 //!
 //! ```text
-//! "key" field: type that parses it [=> [outputs.|config.]field of `Settings`] [[needs "feature"]],
+//! "key" field: type that parses it [[needs "feature"]],
 //!     the docs' columns: value, meaning, default;
 //! ```
 
 use super::keys::keys;
 use super::literal::{Bool, CratePath, PositiveInteger, Text};
 use super::own::{
-    BufferCapacity, Configure, Keep, Nanos, Optional, PathExpr, PositiveNanos, ReportPath, Signal,
-    Trace, UserHooks,
+    BufferCapacity, Configure, Keep, Nanos, PathExpr, PositiveNanos, ReportPath, Signal, Trace,
+    UserHooks,
 };
 use super::runtime::{Flavor, UnhandledPanic};
 
@@ -41,54 +40,54 @@ keys! {
 
     own OwnKeys:
 
-    "tasks" tasks: Optional<PathExpr> => outputs.tasks,
+    "tasks" tasks: PathExpr,
         "path expression", "statemap data of the tasks", "not written";
-    "workers" workers: Optional<PathExpr> => outputs.workers,
+    "workers" workers: PathExpr,
         "path expression", "statemap data of the workers", "not written";
-    "html" html: Optional<PathExpr> => outputs.html [needs "html"],
+    "html" html: PathExpr [needs "html"],
         "path expression", "one self-contained interactive page (feature `html`)", "not written";
-    "svg" svg: Optional<PathExpr> => outputs.svg [needs "svg"],
+    "svg" svg: PathExpr [needs "svg"],
         "path expression", "one static picture, to embed (feature `svg`)", "not written";
-    "report" report: ReportPath => outputs.report,
+    "report" report: ReportPath,
         "path expression, or `stderr`", "the text report", "`stderr`";
-    "trace" trace: Trace => config.trace_target,
+    "trace" trace: Trace,
         r#"`"tasks"`, `"workers"`, `"both"`, `"none"`"#, "what to record", r#"`"both"`"#;
-    "spawn_location" spawn_location: Bool => config.include_spawn_location,
+    "spawn_location" spawn_location: Bool,
         "bool", "record the spawn location of each task", "`true`";
-    "buffer_capacity" buffer_capacity: BufferCapacity => config.buffer_capacity,
+    "buffer_capacity" buffer_capacity: BufferCapacity,
         "integer, events (at most 2^24)", "each thread's buffer, limited to a 512th of `max_events`",
         "4096, limited to 1953 by default";
-    "max_events" max_events: PositiveInteger => config.max_events,
+    "max_events" max_events: PositiveInteger,
         "integer, events", "the maximum number of kept events", "1 000 000";
-    "keep" keep: Keep => config.keep,
+    "keep" keep: Keep,
         r#"`"first"`, `"last"`"#, "at `max_events`: stop, or drop the oldest", r#"`"last"`"#;
-    "schedule_latency" schedule_latency: Bool => config.schedule_latency,
+    "schedule_latency" schedule_latency: Bool,
         "bool", "record when a task becomes ready (60 to 150 ns a poll)", "`true`";
-    "long_poll" long_poll_ns: PositiveNanos => config.long_poll,
+    "long_poll" long_poll: PositiveNanos,
         "duration", "the minimum length of a long poll", r#"`"1ms"`"#;
-    "stacks" stacks: Bool => config.stacks,
+    "stacks" stacks: Bool,
         "bool", "sample long polls: stacks and times (feature `stacks`, Linux)", "`true`";
-    "warn_after" warn_after_ns: Optional<PositiveNanos> => warn_after,
+    "warn_after" warn_after: PositiveNanos,
         "duration, from 5 ms on", "print a poll while it is running once it is this old (feature `stacks`, Linux)",
         "none";
-    "dump_signal" dump_signal: Optional<Signal> => dump_signal,
+    "dump_signal" dump_signal: Signal,
         r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
         "on this signal, print all tasks and where they wait on stderr (Unix)", "none";
-    "source" source: Bool => source,
+    "source" source: Bool,
         "bool", "show the source around blamed lines and spawn locations in the page, if the files exist",
         "`true` in builds with debug assertions";
-    "start_after" start_after_ns: Optional<Nanos> => start_after,
+    "start_after" start_after: Nanos,
         "duration", "the delay before recording starts", "none";
-    "duration" duration_ns: Optional<PositiveNanos> => duration,
+    "duration" duration: PositiveNanos,
         "duration", "the length of the recording", "until the end";
-    "max_poll" max_poll_ns: Optional<PositiveNanos> => max_poll,
+    "max_poll" max_poll: PositiveNanos,
         "duration", "the test fails if a poll holds a worker for longer (only `test`)", "none";
-    "max_ready" max_ready_ns: Optional<PositiveNanos> => max_ready,
+    "max_ready" max_ready: PositiveNanos,
         "duration", "the test fails if a task is ready for longer before it is polled (only `test`)",
         "none";
     "configure" configure: Configure,
         "path of a `fn(&mut tokio::runtime::Builder)`", "any other setting of the runtime builder",
         "none";
-    "hooks" hooks: Optional<UserHooks> => hooks,
+    "hooks" hooks: UserHooks,
         "path of a `fn() -> tokio_statemap::Hooks`", "the program's own runtime hooks", "none";
 }

@@ -162,7 +162,7 @@ fn an_unknown_key_lists_the_valid_ones() {
 fn limits_are_of_tests_that_record_what_they_need() {
     let test = |args| read(args, Kind::Test);
     let own = test(quote!(max_poll = "5ms", max_ready = "1s", trace = "tasks")).unwrap().own;
-    assert_eq!((own.max_poll_ns, own.max_ready_ns), (Some(5_000_000), Some(1_000_000_000)));
+    assert_eq!((own.max_poll, own.max_ready), (Some(5_000_000), Some(1_000_000_000)));
     assert!(error(quote!(max_poll = "5ms")).contains("`tokio-statemap check --max-poll`"));
     assert!(error(quote!(max_ready = "5ms")).contains("`tokio-statemap check --max-ready`"));
     for (args, message) in [
@@ -241,13 +241,13 @@ fn own_values() {
     assert_eq!(own.max_events, Some(1_000));
     assert_eq!(own.keep, Some("First"));
     assert_eq!(own.schedule_latency, Some(false));
-    assert_eq!(own.long_poll_ns, Some(250_000));
+    assert_eq!(own.long_poll, Some(250_000));
     assert_eq!(own.stacks, Some(false));
     assert_eq!(own.source, Some(false));
-    assert_eq!(own.warn_after_ns, Some(100_000_000));
+    assert_eq!(own.warn_after, Some(100_000_000));
     assert_eq!(own.dump_signal, Some("SIGUSR2"));
-    assert_eq!(own.start_after_ns, Some(0));
-    assert_eq!(own.duration_ns, Some(1_500_000_000));
+    assert_eq!(own.start_after, Some(0));
+    assert_eq!(own.duration, Some(1_500_000_000));
 
     for args in [quote!(report = crate::stderr), quote!(report = "./stderr")] {
         let own = main(args).unwrap().own;

@@ -64,7 +64,7 @@ fn without_recording_configure_and_hooks_still_apply() {
     assert_eq!(functions(&text), ["main"]);
     assert!(text.contains("Hooks :: install"), "{text}");
     assert!(text.contains("= settings :: configure ;"), "{text}");
-    assert!(!text.contains("__private") && !text.contains("tasks.json"), "{text}");
+    assert!(!text.contains("Recording") && !text.contains("tasks.json"), "{text}");
 }
 
 #[test]
@@ -91,16 +91,16 @@ fn where_the_package_is_stands_only_in_what_shows_source() {
     };
     let with = |args| expand(args, function(), Kind::Main, true);
     let (shown, hidden) = (with(quote!(source = true)), with(quote!(source = false)));
-    let package = "package : :: core :: option_env ! (\"CARGO_MANIFEST_DIR\")";
-    assert!(shown.contains("source : true") && shown.contains(package), "{shown}");
+    let package = "package (:: core :: option_env ! (\"CARGO_MANIFEST_DIR\")";
+    assert!(shown.contains("source (true)") && shown.contains(package), "{shown}");
     assert!(
-        hidden.contains("source : false") && !hidden.contains("CARGO_MANIFEST_DIR"),
+        hidden.contains("source (false)") && !hidden.contains("CARGO_MANIFEST_DIR"),
         "{hidden}"
     );
 }
 
 #[test]
-fn recording_gives_the_settings_that_are_given() {
+fn recording_has_the_keys_that_are_given() {
     let args = quote! {
         tasks = dir().join("t"), html = page(), svg = "s", report = stderr, trace = "tasks", max_events = 7,
         long_poll = "2us", duration = "1s", name = "n", worker_threads = 3,
@@ -114,42 +114,24 @@ fn recording_gives_the_settings_that_are_given() {
         true,
     );
     assert_eq!(functions(&text), ["main"]);
-    let private = quote!(::tokio_statemap::__private);
-    let settings = quote! {
-        #private::Settings {
-            outputs: #private::OutputPaths {
-                tasks: ::core::option::Option::Some(
-                    ::core::convert::Into::<::std::path::PathBuf>::into(dir().join("t"))
-                ),
-                html: ::core::option::Option::Some(
-                    ::core::convert::Into::<::std::path::PathBuf>::into(page())
-                ),
-                svg: ::core::option::Option::Some(
-                    ::core::convert::Into::<::std::path::PathBuf>::into("s")
-                ),
-                report: ::core::option::Option::None,
-                ..#private::OutputPaths::default()
-            },
-            config: #private::CollectorConfig {
-                trace_target: #private::TraceTarget::Tasks,
-                max_events: 7usize,
-                long_poll: ::core::time::Duration::from_nanos(2000u64),
-                ..#private::CollectorConfig::default()
-            },
-            duration: ::core::option::Option::Some(
-                ::core::time::Duration::from_nanos(1000000000u64)
-            ),
-            runtime: ::core::option::Option::Some("n"),
-            version: ::core::option_env!("CARGO_PKG_VERSION"),
-            package: if ::core::cfg!(debug_assertions) {
+    let recording = quote! {
+        ::tokio_statemap::Recording::new()
+            .tasks(::core::convert::Into::<::std::path::PathBuf>::into(dir().join("t")))
+            .html(::core::convert::Into::<::std::path::PathBuf>::into(page()))
+            .svg(::core::convert::Into::<::std::path::PathBuf>::into("s"))
+            .trace(::tokio_statemap::TraceTarget::Tasks)
+            .max_events(7usize)
+            .long_poll(::core::time::Duration::from_nanos(2000u64))
+            .duration(::core::time::Duration::from_nanos(1000000000u64))
+            .name("n")
+            .version(::core::option_env!("CARGO_PKG_VERSION"))
+            .package(if ::core::cfg!(debug_assertions) {
                 ::core::option_env!("CARGO_MANIFEST_DIR")
             } else {
                 ::core::option::Option::None
-            },
-            ..#private::Settings::main()
-        }
+            });
     };
-    assert!(text.contains(&settings.to_string()), "{text}");
+    assert!(text.contains(&recording.to_string()), "{text}");
     assert!(text.contains(". worker_threads (3usize)"), "{text}");
 }
 

@@ -37,6 +37,7 @@ mod recording;
 mod report;
 mod request;
 mod sampled;
+pub(crate) mod severity;
 mod spelling;
 mod statement;
 mod trees;

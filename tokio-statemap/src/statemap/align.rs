@@ -1,7 +1,9 @@
 //! Several files on one axis of time.
 
+#[cfg(feature = "read")]
 use super::read::Statemap;
 
+#[cfg(feature = "read")]
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// The positions of files on a common time axis.
@@ -19,6 +21,7 @@ pub(crate) struct Alignment {
 
 impl Alignment {
     /// Files that overlap in time are laid out by UTC; of others, the left edges are the same.
+    #[cfg(feature = "read")]
     pub(crate) fn from_files(files: &[Statemap]) -> Self {
         let spans = files.iter().map(|file| {
             let [seconds, ns] = file.metadata.start;
@@ -29,6 +32,7 @@ impl Alignment {
     }
 
     /// Aligns spans: each a start, a length, and whether there is any data.
+    #[cfg(feature = "read")]
     pub(crate) fn from_spans(all: &[(u128, u64, bool)]) -> Self {
         let span = |&(start_ns, length_ns, _): &(u128, u64, bool)| {
             (start_ns, start_ns + u128::from(length_ns))
@@ -61,7 +65,21 @@ impl Alignment {
         }
     }
 
+    /// Lays out spans of one program by UTC.
+    pub(crate) fn by_utc(all: &[(u128, u64, bool)]) -> Self {
+        let start_ns = all.iter().map(|span| span.0).min().unwrap_or_default();
+        let mut shifts_ns = Vec::with_capacity(all.len());
+        let mut length_ns = 0_u64;
+        for &(from_ns, own_length_ns, _) in all {
+            let shift_ns = u64::try_from(from_ns - start_ns).unwrap_or(u64::MAX);
+            length_ns = length_ns.max(shift_ns.saturating_add(own_length_ns));
+            shifts_ns.push(shift_ns);
+        }
+        Self { start_ns, shifts_ns, length_ns, is_forced: false }
+    }
+
     /// Lets each file begin at the left edge.
+    #[cfg(feature = "read")]
     pub(crate) fn at_left_edge(all: &[(u128, u64, bool)]) -> Self {
         Self {
             start_ns: all.iter().map(|file| file.0).min().unwrap_or_default(),

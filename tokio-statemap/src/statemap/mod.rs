@@ -5,7 +5,6 @@
 //! feature `read`, [`read`](read::read) reads such data of any program, and [`recordings`] turns this crate's
 //! own data into timelines again.
 
-#[cfg(feature = "read")]
 mod align;
 #[cfg(feature = "read")]
 pub mod check;
@@ -41,7 +40,6 @@ use std::io;
 use crate::error::Error;
 use crate::trace::timeline::Timeline;
 
-#[cfg(feature = "read")]
 pub(crate) use align::Alignment;
 #[cfg(feature = "read")]
 pub use cut::cut;

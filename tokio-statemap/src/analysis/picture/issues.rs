@@ -54,7 +54,6 @@ impl ListedIssue {
     }
 
     /// Moves it to a later time.
-    #[cfg(feature = "read")]
     pub(super) fn shift(&mut self, by_ns: u64) {
         for (_, start_ns, _) in &mut self.spots {
             *start_ns = start_ns.saturating_add(by_ns);

@@ -12,11 +12,22 @@ use crate::util::quantity::moment;
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// Merges pictures, of which there may be none.
+#[cfg(feature = "read")]
 pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::from_spans(&spans(&pictures));
+    merge_aligned(pictures, &alignment)
+}
+
+/// Merges pictures of one program, by UTC: of one that ended before another began, too.
+pub(super) fn of_one_program(pictures: Vec<Picture<'_>>) -> Picture<'_> {
+    let alignment = Alignment::by_utc(&spans(&pictures));
+    merge_aligned(pictures, &alignment)
+}
+
+fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a> {
     let names = names(&pictures);
     let runtimes = distinct(pictures.iter().filter_map(|picture| picture.runtime.clone()));
-    let mut merged = merge_as(pictures, &names, &alignment);
+    let mut merged = merge_as(pictures, &names, alignment);
     merged.runtime = (!runtimes.is_empty()).then(|| runtimes.join(", "));
     let kinds =
         [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
@@ -25,7 +36,7 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
 }
 
 /// Merges pictures, each of which begins at the left edge; the sections of one stay together.
-#[cfg(feature = "html")]
+#[cfg(all(feature = "html", feature = "read"))]
 pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::at_left_edge(&spans(&pictures));
     let names: Vec<_> = pictures.iter().map(|picture| picture.title.clone()).collect();

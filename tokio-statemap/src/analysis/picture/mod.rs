@@ -14,7 +14,6 @@ mod data;
 mod data_tests;
 mod excerpts;
 mod issues;
-#[cfg(feature = "read")]
 mod merge;
 mod notes;
 mod once;
@@ -220,6 +219,17 @@ impl<'a> Picture<'a> {
     /// Makes the picture of `timeline`, whose report is at hand.
     pub(crate) fn of_report(timeline: &'a Timeline, report: &Report, labels: &Labels) -> Self {
         Self::of_run(timeline, report, labels)
+    }
+
+    /// Makes the picture of the runtimes of one program. There may be one, or none.
+    pub(crate) fn of_runtimes(ranked: &[(&'a Timeline, &Report)], labels: &Labels) -> Self {
+        let of_each =
+            ranked.iter().map(|(timeline, report)| Self::of_report(timeline, report, labels));
+        let mut pictures: Vec<_> = of_each.collect();
+        match pictures.len() {
+            1 => pictures.remove(0),
+            _ => merge::of_one_program(pictures),
+        }
     }
 
     fn of_run<T>(timeline: T, report: &Report, labels: &Labels) -> Self

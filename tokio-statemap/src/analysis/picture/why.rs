@@ -172,7 +172,6 @@ impl Why {
     }
 
     /// Moves it to a later time.
-    #[cfg(feature = "read")]
     pub(super) fn shift(&mut self, by_ns: u64) {
         for poll in &mut self.polls {
             poll.start_ns = poll.start_ns.saturating_add(by_ns);

@@ -236,6 +236,7 @@ impl Shared {
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
         let threads = self.runtime.started_threads.fetch_add(1, Ordering::Relaxed) + 1;
+        self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.runtime_may_be_built(threads);
         if !self.kept.is_recording() {
             self.kept.mark_ran_while_off();
@@ -364,6 +365,7 @@ impl Shared {
 
     #[inline(never)]
     fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
+        self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.note_role(thread, ticks, tokio::runtime::worker_index());
         if !self.runtime.is_known() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {

@@ -1,5 +1,6 @@
 //! What is known of the runtime that is recorded.
 
+use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -8,7 +9,7 @@ use tokio::runtime::{Handle, Id, RuntimeFlavor};
 use crate::recorder::hot::{Shared, runtimes};
 
 /// The runtime of a recorder.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct RecordedRuntime {
     /// Its name, if it has one, once known.
     name: OnceLock<String>,
@@ -20,6 +21,16 @@ pub(crate) struct RecordedRuntime {
     pub(super) started_threads: AtomicU64,
     /// `true` if tasks waited for a thread of the blocking pool when one looked last.
     pub(super) has_queue: AtomicBool,
+    /// `true` once a hook was called.
+    pub(super) is_hooked: AtomicBool,
+    /// Called once it has started its threads.
+    when_built: OnceLock<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl fmt::Debug for RecordedRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordedRuntime").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl RecordedRuntime {
@@ -46,6 +57,26 @@ impl RecordedRuntime {
     pub(crate) fn is_built(&self) -> bool {
         self.is_built.load(Ordering::Relaxed)
     }
+
+    /// Returns whether one of its hooks was called.
+    pub(crate) fn is_hooked(&self) -> bool {
+        self.is_hooked.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether threads that it started still run.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.started_threads.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns whether it is the runtime of `handle`.
+    pub(crate) fn is(&self, handle: &Handle) -> bool {
+        self.id.get() == Some(&handle.id())
+    }
+
+    /// Sets what is called once it has started its threads.
+    pub(crate) fn when_built(&self, f: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.when_built.set(f);
+    }
 }
 
 impl Shared {
@@ -67,6 +98,9 @@ impl Shared {
     pub(crate) fn runtime_is_built(&self) {
         if !self.runtime.is_built.swap(true, Ordering::Relaxed) {
             (self.when_built)(self);
+            if let Some(f) = self.runtime.when_built.get() {
+                f();
+            }
         }
     }
 

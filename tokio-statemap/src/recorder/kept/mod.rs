@@ -173,6 +173,13 @@ impl Drop for Kept {
     }
 }
 
+impl Kept {
+    /// Returns the number of events in the store.
+    pub(crate) fn stored_events(&self) -> u64 {
+        lock(&self.store).events()
+    }
+}
+
 /// Accessors for tests.
 #[cfg(test)]
 #[allow(dead_code, reason = "each build has other tests")]

@@ -9,12 +9,15 @@ mod issues;
 pub(super) mod layout;
 mod profile;
 mod run;
+mod runtimes;
 mod still_waiting;
 pub(crate) mod terminal;
 mod waits;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use runtimes::of_runtimes;
 
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};

@@ -322,8 +322,11 @@ fn threads_that_end_leave_their_counts() {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 collector.recorder();
-                let root = collector
-                    .root(instrumented(&BLOCKING, yield_now()), std::panic::Location::caller());
+                let root = collector.root(
+                    instrumented(&BLOCKING, yield_now()),
+                    std::panic::Location::caller(),
+                    || {},
+                );
                 handle.block_on(root);
             });
         });

@@ -3,12 +3,15 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use super::env;
 use super::path::Names;
 use super::progress::Progress;
+use super::runtimes::Recorded;
 use super::settings::Settings;
 use super::target::Target;
 use super::targets::Targets;
 use crate::analysis::picture::{Picture, SourceFiles};
+use crate::analysis::{Report, severity};
 use crate::config::TraceTarget;
 use crate::error::Error;
 use crate::render::report;
@@ -38,25 +41,19 @@ pub(super) struct Outputs {
     is_delayed: bool,
 }
 
-/// A function that writes the content of a file.
-type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + Sync + 'a;
-
 /// The paths of the files, as given by the user: the keys of the outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OutputPaths {
+pub(super) struct OutputPaths {
     /// The tasks' statemap data.
-    pub tasks: Option<PathBuf>,
+    pub(super) tasks: Option<PathBuf>,
     /// The workers' statemap data.
-    pub workers: Option<PathBuf>,
+    pub(super) workers: Option<PathBuf>,
     /// The page.
-    pub html: Option<PathBuf>,
+    pub(super) html: Option<PathBuf>,
     /// The SVG.
-    pub svg: Option<PathBuf>,
+    pub(super) svg: Option<PathBuf>,
     /// The report; `None` for stderr.
-    pub report: Option<PathBuf>,
-    /// Not a key. Even if the user gives all other fields, the `..` that the attribute writes has
-    /// an effect, so that clippy doesn't warn.
-    pub rest: (),
+    pub(super) report: Option<PathBuf>,
 }
 
 impl OutputPaths {
@@ -101,7 +98,7 @@ impl Outputs {
             // An empty report says that it is empty.
             report: target("report", paths.report, true),
             labels: Labels { title: names.bin.clone(), host: names.host.clone() },
-            source: settings.source.then(|| match settings.package {
+            source: settings.source.then(|| match settings.package.or_else(env::package) {
                 Some(package) => SourceFiles::of_package(package, file),
                 None => SourceFiles::of_dependencies(),
             }),
@@ -112,48 +109,56 @@ impl Outputs {
     }
 
     /// Writes all outputs. An error leads to a line on stderr and nothing else.
-    pub(super) fn write(&self, timeline: &Timeline, progress: &Progress) {
-        let report = timeline.report();
-        let has_picture = self.html.is_some() || self.svg.is_some();
-        let picture = has_picture.then(|| Picture::of_report(timeline, &report, &self.labels));
-        let picture = picture.map(|picture| match (&self.source, &self.html) {
-            (Some(files), Some(_)) => picture.with_source(files),
-            _ => picture,
+    pub(super) fn write(&self, recorded: &Recorded, progress: &Progress) {
+        let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
+        let ranked = severity::worst_first(&recorded.timelines, &reports);
+        let picture = (self.html.is_some() || self.svg.is_some()).then(|| {
+            let picture = Picture::of_runtimes(&ranked, &self.labels);
+            match (&self.source, &self.html) {
+                (Some(files), Some(_)) => picture.with_source(files),
+                _ => picture,
+            }
         });
-        let mut written = Vec::new();
-        let mut failed = Vec::new();
-        for (target, result) in self.files(timeline, picture.as_ref(), progress) {
-            match result {
-                Ok(()) => written.push(target.shown.display().to_string()),
-                Err(error) => failed.push(format!("`{}`: {error}", target.key)),
-            }
-        }
-        let report_text = self.report_text(timeline, &report);
+        let mut results = self.files(&ranked, picture.as_ref(), progress);
+        let text = self.report_text(&ranked, recorded.forgotten, Colours::None);
         if let Some(target) = &self.report {
-            match target.write(&|w| w.write_all(report_text.as_bytes())) {
-                Ok(()) => written.push(target.shown.display().to_string()),
-                Err(error) => failed.push(format!("`{}`: {error}", target.key)),
-            }
+            let result = target.write(&|w| w.write_all(text.as_bytes()));
+            results.push((target.clone(), result));
         }
+        self.print(&ranked, recorded.forgotten, &results);
+    }
+
+    /// Prints the report, unless it has a file, and what was written and what wasn't.
+    fn print(
+        &self,
+        ranked: &[(&Timeline, &Report)],
+        forgotten: usize,
+        results: &[(Target, Result<(), Error>)],
+    ) {
         let mut text = String::new();
         if self.report.is_none() {
             // The terminal may have been replaced since.
-            let report_text = match self.colours_now() {
-                Colours::None => report_text,
-                colours => terminal::coloured_report(&report_text, &report, colours),
-            };
+            let report_text = self.report_text(ranked, forgotten, self.colours_now());
             text = format!(
                 "Report of tokio-statemap on {} (process {}):\n{}\n",
                 clean(&self.labels.title),
                 std::process::id(),
                 report_text.trim_end()
             );
-            if !written.is_empty() {
-                text += &format!("Written: {}\n", written.join(", "));
+            let mut before = "Written: ";
+            for (target, _) in results.iter().filter(|(_, result)| result.is_ok()) {
+                text += before;
+                text += &target.shown.display().to_string();
+                before = ", ";
+            }
+            if before == ", " {
+                text.push('\n');
             }
         }
-        for error in failed {
-            text += &format!("tokio-statemap: not written: {error}\n");
+        for (target, result) in results {
+            if let Err(error) = result {
+                text += &format!("tokio-statemap: not written: `{}`: {error}\n", target.key);
+            }
         }
         match self.is_test {
             true => print_in_test(text),
@@ -161,37 +166,55 @@ impl Outputs {
         }
     }
 
-    /// Writes the files that show the timeline. With many events this is done in parallel, as
+    /// Writes the files that show the timelines. With many events this is done in parallel, as
     /// rendering takes longer than writing.
     fn files(
         &self,
-        timeline: &Timeline,
+        ranked: &[(&Timeline, &Report)],
         picture: Option<&Picture<'_>>,
         progress: &Progress,
-    ) -> Vec<(&Target, Result<(), Error>)> {
+    ) -> Vec<(Target, Result<(), Error>)> {
         let labels = &self.labels;
-        let tasks = |w: &mut dyn Write| write_tasks(timeline, labels, progress.counted(w));
-        let workers = |w: &mut dyn Write| write_workers(timeline, labels, progress.counted(w));
-        let html = |w: &mut dyn Write| {
-            picture.map_or(Ok(()), |picture| write_page(picture, &mut progress.counted(w)))
-        };
-        let svg = |w: &mut dyn Write| {
-            picture.map_or(Ok(()), |picture| write_svg(picture, &mut progress.counted(w)))
-        };
-        let contents: [(&Option<Target>, &Content<'_>); 4] = [
-            (&self.tasks, &tasks),
-            (&self.workers, &workers),
-            (&self.html, &html),
-            (&self.svg, &svg),
-        ];
-        let jobs = contents.into_iter().filter_map(|(target, content)| {
-            let target = target.as_ref()?;
-            Some(move || (target, target.write(content)))
-        });
-        if timeline.events < MANY_EVENTS {
-            return jobs.map(|job| job()).collect();
+        let mut jobs: Vec<Box<dyn FnOnce() -> (Target, Result<(), Error>) + Send + '_>> =
+            Vec::new();
+        for &(timeline, _) in ranked {
+            // The format has one run to a file.
+            let runtime = timeline.runtime.as_deref().filter(|_| ranked.len() > 1);
+            let of_runtime = |target: &Target| match runtime {
+                Some(name) => target.of_runtime(name),
+                None => target.clone(),
+            };
+            if let Some(target) = self.tasks.as_ref().map(of_runtime) {
+                jobs.push(Box::new(move || {
+                    let content =
+                        |w: &mut dyn Write| write_tasks(timeline, labels, progress.counted(w));
+                    let result = target.write(&content);
+                    (target, result)
+                }));
+            }
+            if let Some(target) = self.workers.as_ref().map(of_runtime) {
+                jobs.push(Box::new(move || {
+                    let content =
+                        |w: &mut dyn Write| write_workers(timeline, labels, progress.counted(w));
+                    let result = target.write(&content);
+                    (target, result)
+                }));
+            }
         }
-        run_parallel(jobs.collect())
+        type Draw = fn(&Picture<'_>, &mut dyn Write) -> io::Result<()>;
+        for (target, draw) in [(&self.html, write_page as Draw), (&self.svg, write_svg as Draw)] {
+            if let (Some(target), Some(picture)) = (target, picture) {
+                jobs.push(Box::new(move || {
+                    let result = target.write(&|w| draw(picture, &mut progress.counted(w)));
+                    (target.clone(), result)
+                }));
+            }
+        }
+        let events: u64 = ranked.iter().map(|(timeline, _)| timeline.events).sum();
+        if events < MANY_EVENTS {
+            return jobs.into_iter().map(|job| job()).collect();
+        }
+        run_parallel(jobs)
     }
 
     /// Returns the colours that stderr supports now: the program may have redirected it.
@@ -199,11 +222,25 @@ impl Outputs {
         if !self.is_test && io::stderr().is_terminal() { self.colours } else { Colours::None }
     }
 
-    fn report_text(&self, timeline: &Timeline, report: &report::Report) -> String {
-        if self.is_delayed && timeline.events == 0 && timeline.recorded_ns() == 0 {
+    fn report_text(
+        &self,
+        ranked: &[(&Timeline, &Report)],
+        forgotten: usize,
+        colours: Colours,
+    ) -> String {
+        let is_empty =
+            |(timeline, _): &(&Timeline, _)| timeline.events == 0 && timeline.recorded_ns() == 0;
+        if self.is_delayed && ranked.iter().all(is_empty) {
             return "Nothing was recorded: the program ended before `start_after`.\n".into();
         }
-        report.to_string()
+        let text = |report: &Report| match colours {
+            Colours::None => report.to_string(),
+            colours => terminal::coloured_report(&report.to_string(), report, colours),
+        };
+        match ranked {
+            [(_, only)] if forgotten == 0 => text(only),
+            _ => report::of_runtimes(ranked, forgotten, &text),
+        }
     }
 }
 
@@ -252,7 +289,7 @@ mod tests {
         };
         assert_eq!(OutputPaths::from_settings(&settings, false), data);
 
-        let settings = Settings::test("shop::orders::paid");
+        let settings = Settings { test: Some("shop::orders::paid"), ..Settings::main() };
         let page = OutputPaths {
             html: Some("{bin}.shop.orders.paid.statemap.html".into()),
             ..OutputPaths::default()

@@ -94,33 +94,29 @@ impl State {
 }
 
 impl Warnings {
-    /// Starts the warnings if the key is set.
-    pub(super) fn start(collector: &Collector, settings: &Settings) -> Option<Arc<Self>> {
-        let after = settings.warn_after?;
-        // A test binary may have hundreds of runs, so the warning appears once per process.
+    /// Returns the warnings, if the key is set and can have an effect.
+    pub(super) fn new(settings: &Settings) -> Option<Arc<Self>> {
+        settings.warn_after?;
+        // A test binary may have hundreds of recordings, so the warning appears once per process.
         static WARNED: Once = Once::new();
-        let no_effect = |why: &str| {
-            WARNED.call_once(|| warn(format_args!("`warn_after` has no effect: {why}")));
-            None
+        let why = match SamplingState::OF_THIS_BUILD {
+            SamplingState::NotBuilt => "it needs the feature `stacks` of tokio-statemap",
+            SamplingState::NotSupported => "it needs Linux on x86-64 or aarch64",
+            _ if !settings.config.stacks => "`stacks = false` is given, too",
+            _ => return Some(Arc::default()),
         };
-        match SamplingState::OF_THIS_BUILD {
-            SamplingState::NotBuilt => {
-                return no_effect("it needs the feature `stacks` of tokio-statemap");
-            }
-            SamplingState::NotSupported => {
-                return no_effect("it needs Linux on x86-64 or aarch64");
-            }
-            _ if !settings.config.stacks => return no_effect("`stacks = false` is given, too"),
-            _ => {}
-        }
-        let warnings = Arc::new(Self::default());
-        let (wants, prints) = (Arc::clone(&warnings), Arc::clone(&warnings));
+        WARNED.call_once(|| warn(format_args!("`warn_after` has no effect: {why}")));
+        None
+    }
+
+    /// Prints the polls of a runtime that take longer than `after`.
+    pub(super) fn watch(self: &Arc<Self>, collector: &Collector, after: Duration) {
+        let (wants, prints) = (Arc::clone(self), Arc::clone(self));
         collector.on_wanted_long_poll(
             after,
             move || lock(&wants.0).wants(Instant::now(), aside::is_busy()),
             move |poll| prints.print(poll),
         );
-        Some(warnings)
     }
 
     fn print(self: &Arc<Self>, poll: &LivePoll) {

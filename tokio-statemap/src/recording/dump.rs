@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Active;
+use super::active::Active;
 use super::exits;
 use crate::render::trees::Folded;
 use crate::util::aside;
@@ -23,7 +23,7 @@ pub(super) fn listen(signal: Option<&str>) {
     }
 }
 
-/// Prints the trees of all runs, on the signal's thread. Waits until stderr is read, so that
+/// Prints the trees of all recordings, on the signal's thread. Waits until stderr is read, so that
 /// signals that arrive meanwhile lead to one more output.
 #[cfg_attr(not(unix), allow(dead_code, reason = "nobody asks"))]
 fn print_all() {
@@ -33,12 +33,12 @@ fn print_all() {
         let (ongoing, over) = latch();
         let text = || {
             let mut texts = Vec::new();
-            for run in exits::runs() {
-                texts.extend(run.trees_text());
-                if Arc::strong_count(&run) == 1 {
-                    // The run has ended meanwhile. It owns values of any type, which must not be
+            for recording in exits::recordings() {
+                recording.trees(&mut texts);
+                if Arc::strong_count(&recording) == 1 {
+                    // It has ended meanwhile. It owns values of any type, which must not be
                     // dropped here.
-                    std::mem::forget(run);
+                    std::mem::forget(recording);
                 }
             }
             (!texts.is_empty()).then(|| texts.concat())
@@ -53,17 +53,22 @@ fn print_all() {
 }
 
 impl Active {
-    /// Returns the trees of the run's tasks; `None` in a process other than the run's, and once it
-    /// is over.
-    fn trees_text(&self) -> Option<String> {
-        if self.pid != std::process::id() || !self.collector.is_recording() {
-            return None;
+    /// Appends the trees of all runtimes' tasks; nothing in a process other than the recording's, and once a runtime is no
+    /// longer recorded.
+    fn trees(&self, texts: &mut Vec<String>) {
+        if !self.is_of_this_process() {
+            return;
         }
-        let timeline = self.collector.snapshot_for_trees();
-        let trees = timeline.trees();
-        let of = timeline.runtime.as_ref().map(|name| format!(", runtime {name}"));
-        let of = of.unwrap_or_default();
-        let at = moment(timeline.end_ns);
-        Some(format!("tokio-statemap at {at}{of}: {}\n\n", Folded(&trees)))
+        for collector in self.runtimes.collectors() {
+            if !collector.is_recording() {
+                continue;
+            }
+            let timeline = collector.snapshot_for_trees();
+            let trees = timeline.trees();
+            let of = timeline.runtime.as_ref().map(|name| format!(", runtime {name}"));
+            let of = of.unwrap_or_default();
+            let at = moment(timeline.end_ns);
+            texts.push(format!("tokio-statemap at {at}{of}: {}\n\n", Folded(&trees)));
+        }
     }
 }

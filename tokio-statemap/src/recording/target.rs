@@ -33,7 +33,15 @@ impl Target {
     /// Returns the target of a later run: `statemap.2.html` for `statemap.html`.
     pub(super) fn numbered(&self, number: u32) -> Self {
         let Self { key, .. } = *self;
-        Self { key, shown: numbered(&self.shown, number), path: numbered(&self.path, number) }
+        let number = number.to_string();
+        Self { key, shown: with_part(&self.shown, &number), path: with_part(&self.path, &number) }
+    }
+
+    /// Returns the target of one of several runtimes: `tasks.api.json` for `tasks.json`.
+    pub(super) fn of_runtime(&self, name: &str) -> Self {
+        let name = name.replace(['/', '\\'], "_");
+        let Self { key, .. } = *self;
+        Self { key, shown: with_part(&self.shown, &name), path: with_part(&self.path, &name) }
     }
 
     /// Resolves the path and creates missing folders.
@@ -61,9 +69,11 @@ impl Target {
     }
 }
 
-fn numbered(path: &Path, number: u32) -> PathBuf {
+/// Returns the path with `part` before the extension.
+fn with_part(path: &Path, part: &str) -> PathBuf {
     let mut name = OsString::from(path.file_stem().unwrap_or_default());
-    name.push(format!(".{number}"));
+    name.push(".");
+    name.push(part);
     if let Some(extension) = path.extension() {
         name.push(".");
         name.push(extension);
@@ -83,7 +93,7 @@ mod tests {
             ("/tmp/report", "/tmp/report.2"),
             (".hidden", ".hidden.2"),
         ] {
-            assert_eq!(numbered(Path::new(path), 2), Path::new(second));
+            assert_eq!(with_part(Path::new(path), "2"), Path::new(second));
         }
     }
 }

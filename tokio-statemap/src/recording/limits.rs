@@ -25,13 +25,15 @@ impl TestLimits {
         (max_poll.or(max_ready).is_some()).then_some(Self { max_poll, max_ready, failure })
     }
 
-    /// Checks the run against the limits.
-    pub(super) fn judge(&self, timeline: &mut Timeline) {
+    /// Checks what was recorded against the limits.
+    pub(super) fn judge(&self, timelines: &mut [Timeline]) {
         let Self { max_poll, max_ready, .. } = *self;
-        let judgement = judge(timeline, &Limits { max_poll, max_ready, ..Limits::default() });
-        let exceeded = judgement.exceeded.iter().map(ToString::to_string);
-        let unknown = judgement.unknown.iter().map(unjudged);
-        let sentences: Vec<_> = exceeded.chain(unknown).collect();
+        let mut sentences = Vec::new();
+        for timeline in timelines {
+            let judgement = judge(timeline, &Limits { max_poll, max_ready, ..Limits::default() });
+            sentences.extend(judgement.exceeded.iter().map(ToString::to_string));
+            sentences.extend(judgement.unknown.iter().map(unjudged));
+        }
         if !sentences.is_empty() {
             self.fail(sentences.join("\n"));
         }

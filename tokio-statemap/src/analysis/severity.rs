@@ -1,0 +1,30 @@
+//! The order of several runtimes: the worst first.
+
+use super::issues::Issue;
+use super::report::Report;
+use crate::trace::timeline::Timeline;
+
+/// Pairs timelines with their reports, and sorts them by what the verdicts say, the worst first. Equal ones keep their order.
+pub(crate) fn worst_first<'a>(
+    timelines: &'a [Timeline],
+    reports: &'a [Report],
+) -> Vec<(&'a Timeline, &'a Report)> {
+    let mut ranked: Vec<_> = timelines.iter().zip(reports).collect();
+    ranked.sort_by_key(|(_, report)| std::cmp::Reverse(severity(report)));
+    ranked
+}
+
+/// Returns how bad the first issue is: its kind, then how much of it there is, in ns.
+fn severity(report: &Report) -> (u8, u64) {
+    let Some(issue) = report.issues().first() else { return (0, 0) };
+    let kind = match issue {
+        Issue::Stall(_) => 7,
+        Issue::LongPolls(polls) if polls.did_harm => 6,
+        Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) => 5,
+        Issue::NeverFinished(_) => 4,
+        Issue::MaybeLeaked(_) => 3,
+        Issue::Starved(_) => 2,
+        Issue::LongPolls(_) => 1,
+    };
+    (kind, issue.evidence().total_ns)
+}

@@ -1,0 +1,103 @@
+//! Replaces the module `recording` in a build that records nothing.
+
+#[path = "recording/keys.rs"]
+mod keys;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::hooks::Hooks;
+
+/// Records runtimes that are built by hand, in a build with the feature `record`. In this one it does nothing: no hook is
+/// installed but the program's own, and no file is written.
+#[derive(Debug, Default)]
+pub struct Recording {
+    hooks: Option<Hooks>,
+}
+
+impl Recording {
+    /// Creates a recording, which does nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates a recording, which does nothing.
+    pub fn from_env() -> Self {
+        Self::default()
+    }
+
+    /// Installs the program's own hooks, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// None in this build.
+    pub fn start(mut self, builder: &mut Builder) -> Result<Self, Error> {
+        if let Some(hooks) = self.hooks.take() {
+            hooks.install(builder);
+        }
+        Ok(self)
+    }
+
+    /// Does nothing.
+    pub fn runtime(&self, _: &mut Builder) -> RecordedRuntime {
+        RecordedRuntime(())
+    }
+
+    /// Installs the program's own hooks, and nothing else.
+    pub fn runtime_with(&self, builder: &mut Builder, hooks: Hooks) -> RecordedRuntime {
+        hooks.install(builder);
+        RecordedRuntime(())
+    }
+
+    /// Runs `future` with [`Runtime::block_on`].
+    ///
+    /// # Panics
+    ///
+    /// Where [`Runtime::block_on`] does.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
+        runtime.block_on(future)
+    }
+
+    /// Returns `future`.
+    pub fn root<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        future
+    }
+}
+
+/// A further runtime of a recording. In this build it does nothing.
+#[derive(Debug)]
+pub struct RecordedRuntime(());
+
+impl RecordedRuntime {
+    /// Runs `future` with [`Runtime::block_on`].
+    ///
+    /// # Panics
+    ///
+    /// Where [`Runtime::block_on`] does.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
+        runtime.block_on(future)
+    }
+
+    /// Returns `future`.
+    pub fn root<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        future
+    }
+}
+
+/// The errors of this crate. This build has none.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Error(Infallible);
+
+impl fmt::Display for Error {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {}
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,88 @@
+//! The keys: a method of [`Recording`] for each. The attribute's keys expand to these.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Recording;
+use crate::choices::{Keep, TraceTarget};
+use crate::hooks::Hooks;
+
+/// Declares a method for each key. Without the feature `record` it does nothing.
+macro_rules! keys {
+    ($( $(#[$attribute:meta])* $key:ident($value:ident: $Type:ty) => |$settings:ident| $set:expr; )*) => {
+        impl Recording {$(
+            $(#[$attribute])*
+            #[cfg_attr(
+                not(feature = "record"),
+                allow(unused_mut, unused_variables, reason = "nothing is recorded")
+            )]
+            pub fn $key(mut self, $value: $Type) -> Self {
+                #[cfg(feature = "record")]
+                self.settings(|$settings| $set);
+                self
+            }
+        )*}
+    };
+}
+
+keys! {
+    /// Writes the statemap data of the tasks to this file.
+    tasks(path: impl Into<PathBuf>) => |settings| settings.outputs.tasks = Some(path.into());
+    /// Writes the statemap data of the workers to this file.
+    workers(path: impl Into<PathBuf>) => |settings| settings.outputs.workers = Some(path.into());
+    /// Writes the interactive page to this file (feature `html`). With no file at all, it is `{bin}.statemap.html`.
+    #[cfg(any(feature = "html", not(feature = "record")))]
+    html(path: impl Into<PathBuf>) => |settings| settings.outputs.html = Some(path.into());
+    /// Writes a static picture to this file (feature `svg`).
+    #[cfg(any(feature = "svg", not(feature = "record")))]
+    svg(path: impl Into<PathBuf>) => |settings| settings.outputs.svg = Some(path.into());
+    /// Writes the report to this file. Otherwise it is printed on stderr.
+    report(path: impl Into<PathBuf>) => |settings| settings.outputs.report = Some(path.into());
+    /// Sets what is recorded: tasks, workers or both, the default.
+    trace(target: TraceTarget) => |settings| settings.config.trace_target = target;
+    /// Sets whether the spawn locations of tasks are recorded. Default: `true`.
+    spawn_location(is_on: bool) => |settings| settings.config.include_spawn_location = is_on;
+    /// Sets the size of each thread's buffer, in events: 1 to 2^24. Default: 4096, limited to a 512th of
+    /// [`max_events`](Self::max_events).
+    buffer_capacity(events: usize) => |settings| settings.config.buffer_capacity = events;
+    /// Sets the maximum number of kept events, of each runtime that runs and of all that have ended: at least 1.
+    /// Default: 1 000 000.
+    max_events(events: usize) => |settings| settings.config.max_events = events;
+    /// Sets what is kept at [`max_events`](Self::max_events). Default: the last events.
+    keep(keep: Keep) => |settings| settings.config.keep = keep;
+    /// Sets whether it is recorded when a task becomes ready, which costs 60 to 150 ns a poll. Default: `true`.
+    schedule_latency(is_on: bool) => |settings| settings.config.schedule_latency = is_on;
+    /// Sets the minimum length of a long poll. Default: 1 ms.
+    long_poll(length: Duration) => |settings| settings.config.long_poll = length;
+    /// Sets whether the stacks and times of long polls are sampled (feature `stacks`, Linux). Default: `true`.
+    stacks(is_on: bool) => |settings| settings.config.stacks = is_on;
+    /// Prints a poll while it is running, once it is this old: at least 5 ms (feature `stacks`, Linux).
+    warn_after(age: Duration) => |settings| settings.warn_after = Some(age);
+    /// Prints all tasks and where they wait on this signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO` (Unix).
+    dump_signal(name: &'static str) => |settings| settings.dump_signal = Some(name);
+    /// Sets whether the page shows the source around blamed lines and spawn locations, if the files exist. Default: `true`
+    /// in builds with debug assertions. The files of the program's own package are found under
+    /// [`package`](Self::package).
+    source(is_on: bool) => |settings| settings.source = is_on;
+    /// Sets the folder of the program's package, to show its source: `env!("CARGO_MANIFEST_DIR")`. The attribute sets it.
+    /// Default: the folder that `cargo run` and `cargo test` say, if it is one of these that runs the program.
+    package(folder: impl Into<Option<&'static str>>) => |settings| settings.package = folder.into();
+    /// Sets the program's version, which is stored in the data: `env!("CARGO_PKG_VERSION")`. The attribute sets it.
+    version(version: impl Into<Option<&'static str>>) => |settings| settings.version = version.into();
+    /// Sets the delay from the start of the first runtime to the start of recording.
+    start_after(delay: Duration) => |settings| settings.start_after = Some(delay);
+    /// Sets the length of the recording.
+    duration(length: Duration) => |settings| settings.duration = Some(length);
+    /// Lets the drop of the recording panic if a poll held a worker for longer: for tests.
+    max_poll(length: Duration) => |settings| settings.max_poll = Some(length);
+    /// Lets the drop of the recording panic if a task was ready for longer before it was polled: for tests.
+    max_ready(length: Duration) => |settings| settings.max_ready = Some(length);
+    /// Names the default files after a test, `concat!(module_path!(), "::", "the_test")`, and prints the report so that the
+    /// test harness captures it.
+    test(name: &'static str) => |settings| settings.test = Some(name);
+    /// Sets the name of the first runtime, for a `Builder` that has none.
+    name(name: &'static str) => |settings| settings.runtime = Some(name);
+    /// Sets the program's own hooks for the first runtime, which are called after those that record. They are installed even if
+    /// nothing is recorded.
+    hooks(hooks: Hooks) => |settings| settings.hooks = Some(hooks);
+}

@@ -1,0 +1,48 @@
+//! The report of several runtimes.
+
+use crate::analysis::Report;
+use crate::trace::timeline::Timeline;
+use crate::util::clean::clean;
+use crate::util::quantity::count;
+
+/// The number of runtimes whose reports are shown whole; of further ones the verdict is shown.
+const WHOLE: usize = 8;
+/// The number of runtimes of which only the first sentence of the verdict is shown.
+const SENTENCES: usize = 40;
+
+/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` runtimes have ended earlier and are
+/// not shown; `text` returns the text of one report.
+pub(crate) fn of_runtimes(
+    ranked: &[(&Timeline, &Report)],
+    forgotten: usize,
+    text: &dyn Fn(&Report) -> String,
+) -> String {
+    let mut all = String::new();
+    let of_all = ranked.len();
+    for (at, (timeline, report)) in ranked.iter().enumerate() {
+        let name = clean(timeline.runtime.as_deref().unwrap_or("runtime")).into_owned();
+        if at < WHOLE {
+            let order = if at == 0 && of_all > 1 { ", the worst first" } else { "" };
+            all += &format!(
+                "Runtime {name} ({} of {of_all}{order}):\n{}\n\n",
+                at + 1,
+                text(report).trim_end()
+            );
+        } else if at < WHOLE + SENTENCES {
+            all += &format!("Runtime {name}: {}\n", report.verdict.headline());
+        }
+    }
+    if let Some(rest) = of_all.checked_sub(WHOLE + SENTENCES).filter(|rest| *rest > 0) {
+        all += &format!(
+            "{} with less severe verdicts are not listed.\n",
+            count(rest as u64, "other runtime")
+        );
+    }
+    if forgotten > 0 {
+        all += &format!(
+            "{} that ended earlier are not shown, so that memory stays bounded.\n",
+            count(forgotten as u64, "runtime")
+        );
+    }
+    all
+}
