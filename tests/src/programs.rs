@@ -21,6 +21,9 @@ pub mod warns;
 use std::future::pending;
 use std::path::PathBuf;
 
+use tokio::runtime::Builder;
+use tokio_statemap::Recording;
+
 /// Returns the path of the file `name` of this run.
 ///
 /// # Panics
@@ -29,6 +32,33 @@ use std::path::PathBuf;
 pub fn out(name: &str) -> PathBuf {
     let folder = std::env::var_os("OUT").expect("OUT says where the files go");
     PathBuf::from(folder).join(name)
+}
+
+/// Returns `true` if the runtime is to be built by hand, and not by the attribute.
+pub fn is_by_hand() -> bool {
+    std::env::var_os("BY_HAND").is_some_and(|value| !value.is_empty())
+}
+
+/// Returns a recording with all files of this run.
+pub fn recording() -> Recording {
+    let recording = Recording::new();
+    recording
+        .tasks(out("tasks.json"))
+        .workers(out("workers.json"))
+        .html(out("statemap.html"))
+        .svg(out("statemap.svg"))
+        .report(out("report.txt"))
+}
+
+/// Runs `body` on a recorded runtime that is built from `builder`, as the attribute does.
+///
+/// # Panics
+///
+/// If the runtime can't be built, or `body` panics.
+pub fn build_and_run<F: Future>(mut builder: Builder, recording: Recording, body: F) -> F::Output {
+    let recording = recording.start(&mut builder).expect("the keys are valid");
+    let runtime = builder.enable_all().build().expect("a runtime");
+    recording.block_on(&runtime, body)
 }
 
 /// Returns the variant of this run, which is the last argument.

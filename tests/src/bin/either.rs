@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use tests::programs::{by_hand, handlers, out, run, way};
+use tests::programs::{build_and_run, by_hand, handlers, is_by_hand, out, recording, run, way};
+use tokio::runtime::Builder;
 
 fn main() {
     let is_observed = std::env::args().nth(1).expect("a mode") == "observed";
-    let start = if is_observed { observed } else { plain };
+    let start = match (is_observed, is_by_hand()) {
+        (false, _) => plain,
+        (true, false) => observed,
+        (true, true) => observed_by_hand,
+    };
     match way().as_str() {
         "handler_before" => {
             handlers::set();
@@ -40,6 +45,10 @@ fn main() {
         "thread_local_last_single" => by_hand::drop_in_thread_local(is_observed, false, false),
         way => panic!("no such way: {way}"),
     }
+}
+
+fn observed_by_hand(way: &str) {
+    build_and_run(Builder::new_multi_thread(), recording(), run(way));
 }
 
 #[tokio_statemap::main(

@@ -1,6 +1,17 @@
 //! A recorded `main` on one thread that returns nothing.
 
-use tests::programs::{out, run, way};
+use tests::programs::{build_and_run, is_by_hand, out, recording, run, way};
+use tokio::runtime::Builder;
+
+fn main() {
+    match is_by_hand() {
+        true => {
+            let builder = Builder::new_current_thread();
+            build_and_run(builder, recording(), async { run(&way()).await });
+        }
+        false => by_attribute(),
+    }
+}
 
 #[tokio_statemap::main(
     flavor = "current_thread",
@@ -10,6 +21,6 @@ use tests::programs::{out, run, way};
     svg = out("statemap.svg"),
     report = out("report.txt")
 )]
-async fn main() {
+async fn by_attribute() {
     run(&way()).await
 }

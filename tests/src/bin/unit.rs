@@ -1,6 +1,18 @@
 //! A recorded `main` with two workers that returns nothing.
 
-use tests::programs::{out, run, way};
+use tests::programs::{build_and_run, is_by_hand, out, recording, run, way};
+use tokio::runtime::Builder;
+
+fn main() {
+    match is_by_hand() {
+        true => {
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(2);
+            build_and_run(builder, recording(), async { run(&way()).await });
+        }
+        false => by_attribute(),
+    }
+}
 
 #[tokio_statemap::main(
     worker_threads = 2,
@@ -10,6 +22,6 @@ use tests::programs::{out, run, way};
     svg = out("statemap.svg"),
     report = out("report.txt")
 )]
-async fn main() {
+async fn by_attribute() {
     run(&way()).await
 }

@@ -8,3 +8,4 @@ mod live;
 mod no_flag;
 mod sampled;
 mod small_stack;
+mod twins;

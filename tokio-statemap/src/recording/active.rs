@@ -170,11 +170,7 @@ impl Active {
             return;
         }
         self.window.close();
-        if self.runtimes.is_none_built() {
-            warn(format_args!(
-                "no runtime was seen: call `Recording::start` before `build`, with the builder that the runtime is built from"
-            ));
-        }
+        let is_none_built = self.runtimes.is_none_built();
         // A panic of this crate must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.end_window();
@@ -183,6 +179,12 @@ impl Active {
             }
             let progress = Progress::new();
             let mut recorded = self.runtimes.snapshots();
+            if is_none_built && recorded.has_root_futures_alone() {
+                warn(format_args!(
+                    "no runtime was seen: call `Recording::start` before `build`, with the builder that the runtime is \
+                     built from"
+                ));
+            }
             #[cfg(unix)]
             signal::without_fatal_signals(|| self.outputs.write(&recorded, &progress));
             #[cfg(not(unix))]

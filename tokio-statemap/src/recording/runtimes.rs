@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use crate::collector::Collector;
 use crate::config::TraceTarget;
-use crate::trace::timeline::Timeline;
+use crate::trace::timeline::{Task, TaskKey, Timeline};
 use crate::util::sync::lock;
 
 /// The number of runtimes that are shown in the outputs. Of those that have ended the oldest is forgotten first.
@@ -36,6 +36,16 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
     /// The number of runtimes that ended early and are not shown.
     pub(super) forgotten: usize,
+}
+
+impl Recorded {
+    /// Returns `true` if no worker and no spawned task was seen.
+    pub(super) fn has_root_futures_alone(&self) -> bool {
+        self.timelines.iter().all(|timeline| {
+            let is_root = |task: &Task| matches!(task.key, TaskKey::Root(_));
+            timeline.workers.is_empty() && timeline.tasks.one_by_one().all(|task| is_root(&task))
+        })
+    }
 }
 
 impl Runtimes {

@@ -1,4 +1,5 @@
-//! Compares a recorded program with the same program under Tokio's attribute.
+//! Compares a recorded program, under the attribute and with a runtime that is built by hand, with the same program under
+//! Tokio's attribute.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tests::check::Summary;
 use tests::child::{Ended, Running, command};
 use tests::files::{data, folder, names_in, pictures};
+use tests::programs::is_by_hand;
 
 /// Two commands for the same program.
 pub(crate) struct Pair {
@@ -107,33 +109,44 @@ impl Pair {
         };
         let plain = run(&mut self.plain);
         assert_eq!(names_in(&self.folder), [""; 0], "the plain one left files");
-        let ended = run(&mut self.observed);
-        assert_eq!(ended.status, plain.status, "{}", ended.stderr);
-        assert_eq!(ended.stdout, plain.stdout, "{}", ended.stderr);
-        assert_eq!(ended.comparable_stderr(), plain.comparable_stderr());
-        if let Some(later) = self.later {
-            self.take_away(later);
+        let observe = |observed: &mut Command, way: &str| {
+            let ended = run(observed);
+            assert_eq!(ended.status, plain.status, "{way}: {}", ended.stderr);
+            assert_eq!(ended.stdout, plain.stdout, "{way}: {}", ended.stderr);
+            assert_eq!(ended.comparable_stderr(), plain.comparable_stderr(), "{way}");
+            if let Some(later) = self.later {
+                take_away(&self.folder, later);
+            }
+            Observed {
+                tasks: data(self.folder.join("tasks.json")),
+                workers: data(self.folder.join("workers.json")),
+                ended,
+            }
+            .check(&self.folder)
+        };
+        // Whether the tests are asked for one of the ways or not, both must end alike.
+        let observed = observe(&mut self.observed, "as asked");
+        let other = if is_by_hand() { "" } else { "1" };
+        self.observed.env("BY_HAND", other);
+        for name in names_in(&self.folder) {
+            fs::remove_file(self.folder.join(name)).unwrap();
         }
-        Observed {
-            tasks: data(self.folder.join("tasks.json")),
-            workers: data(self.folder.join("workers.json")),
-            ended,
-        }
-        .check(&self.folder)
+        observe(&mut self.observed, "the other way");
+        observed
     }
+}
 
-    /// Checks the files of a later run, and removes them.
-    #[track_caller]
-    fn take_away(&self, later: &str) {
-        for kind in ["tasks", "workers"] {
-            data(self.folder.join(format!("{kind}.{later}.json")));
-        }
-        let names = ["tasks.json", "workers.json", "statemap.html", "statemap.svg", "report.txt"];
-        for name in names {
-            let (stem, extension) = name.split_once('.').unwrap();
-            let name = format!("{stem}.{later}.{extension}");
-            fs::remove_file(self.folder.join(&name)).unwrap_or_else(|_| panic!("{name}"));
-        }
+/// Checks the files of a later run, and removes them.
+#[track_caller]
+fn take_away(folder: &Path, later: &str) {
+    for kind in ["tasks", "workers"] {
+        data(folder.join(format!("{kind}.{later}.json")));
+    }
+    let names = ["tasks.json", "workers.json", "statemap.html", "statemap.svg", "report.txt"];
+    for name in names {
+        let (stem, extension) = name.split_once('.').unwrap();
+        let name = format!("{stem}.{later}.{extension}");
+        fs::remove_file(folder.join(&name)).unwrap_or_else(|_| panic!("{name}"));
     }
 }
 

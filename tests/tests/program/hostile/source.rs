@@ -16,8 +16,9 @@ fn lines(page: &Page) -> Vec<String> {
 fn has_source(page: &Page) -> bool {
     let lines = lines(page);
     let has = |text: &str| lines.iter().any(|line| line.contains(text));
+    let has_root = has("async fn by_attribute() {") || has("recording.block_on(&runtime, body)");
     // Without the flag, no spawned task is known.
-    has("async fn main() {") && (has("tokio::spawn(async {})") || cfg!(not(tokio_unstable)))
+    has_root && (has("tokio::spawn(async {})") || cfg!(not(tokio_unstable)))
 }
 
 #[test]

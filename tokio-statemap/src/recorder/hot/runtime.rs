@@ -21,7 +21,7 @@ pub(crate) struct RecordedRuntime {
     pub(super) started_threads: AtomicU64,
     /// `true` if tasks waited for a thread of the blocking pool when one looked last.
     pub(super) has_queue: AtomicBool,
-    /// `true` once a hook was called.
+    /// `true` once it was seen that it was built with the hooks.
     pub(super) is_hooked: AtomicBool,
     /// Called once it has started its threads.
     when_built: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -58,7 +58,7 @@ impl RecordedRuntime {
         self.is_built.load(Ordering::Relaxed)
     }
 
-    /// Returns whether one of its hooks was called.
+    /// Returns whether it was seen that it was built with the hooks.
     pub(crate) fn is_hooked(&self) -> bool {
         self.is_hooked.load(Ordering::Relaxed)
     }
@@ -87,8 +87,9 @@ impl Shared {
                 self.runtime.set_name(name);
             }
             runtimes::register(handle.id(), self.this());
-            // It has no threads to start.
+            // It has no threads to start, and its hooks may have nothing to tell.
             if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
+                self.runtime.is_hooked.store(true, Ordering::Relaxed);
                 self.runtime_is_built();
             }
         }
