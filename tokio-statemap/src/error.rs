@@ -23,7 +23,7 @@ pub enum Error {
     #[error(transparent)]
     InvalidCasts(#[from] InvalidCasts),
     /// A field of the configuration has an invalid value.
-    #[error("CollectorConfig::{field}: {reason}")]
+    #[error("`{field}` is invalid: {reason}")]
     InvalidConfig {
         /// The field.
         field: &'static str,

@@ -1,6 +1,7 @@
 //! The program comes first: whatever happens to it, it behaves and ends as it would without this crate, and complete
 //! files are left.
 
+mod by_hand;
 mod exit_paths;
 mod hostile;
 mod live;

@@ -21,7 +21,18 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
 /// Merges pictures of one program, by UTC: of one that ended before another began, too.
 pub(super) fn of_one_program(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::by_utc(&spans(&pictures));
-    merge_aligned(pictures, &alignment)
+    let names = names(&pictures);
+    let mut merged = merge_aligned(pictures, &alignment);
+    for (name, &shift_ns) in names.iter().zip(&alignment.shifts_ns) {
+        if shift_ns >= 1_000_000 {
+            merged.notes.push(format!(
+                "In sentences on {}, times count from its start, at {}.",
+                clean(name),
+                moment(shift_ns)
+            ));
+        }
+    }
+    merged
 }
 
 fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a> {

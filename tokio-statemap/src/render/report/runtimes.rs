@@ -1,12 +1,16 @@
 //! The report of several runtimes.
 
+use std::time::Duration;
+
 use crate::analysis::Report;
 use crate::trace::timeline::Timeline;
 use crate::util::clean::clean;
-use crate::util::quantity::count;
+use crate::util::quantity::{count, moment};
 
 /// The number of runtimes whose reports are shown whole; of further ones the verdict is shown.
 const WHOLE: usize = 8;
+/// Starts that are closer than this count as one.
+const EQUAL: Duration = Duration::from_millis(1);
 /// The number of runtimes of which only the first sentence of the verdict is shown.
 const SENTENCES: usize = 40;
 
@@ -19,12 +23,20 @@ pub(crate) fn of_runtimes(
 ) -> String {
     let mut all = String::new();
     let of_all = ranked.len();
+    let starts = ranked.iter().map(|(timeline, _)| timeline.utc_at_zero);
+    let first = starts.min().unwrap_or_default();
     for (at, (timeline, report)) in ranked.iter().enumerate() {
         let name = clean(timeline.runtime.as_deref().unwrap_or("runtime")).into_owned();
         if at < WHOLE {
             let order = if at == 0 && of_all > 1 { ", the worst first" } else { "" };
+            // The page has one axis for all.
+            let late = timeline.utc_at_zero.saturating_sub(first);
+            let since = match late < EQUAL {
+                true => String::new(),
+                false => format!(", whose times count from {} on", moment_of(late)),
+            };
             all += &format!(
-                "Runtime {name} ({} of {of_all}{order}):\n{}\n\n",
+                "Runtime {name} ({} of {of_all}{order}){since}:\n{}\n\n",
                 at + 1,
                 text(report).trim_end()
             );
@@ -45,4 +57,8 @@ pub(crate) fn of_runtimes(
         );
     }
     all
+}
+
+fn moment_of(time: Duration) -> String {
+    moment(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }

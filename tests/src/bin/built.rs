@@ -1,0 +1,148 @@
+//! Runtimes that are built by hand, in one recording, and what a user may forget.
+
+use std::thread;
+use std::time::Duration;
+
+use tests::programs::{out, way};
+use tokio::runtime::{Builder, Runtime};
+use tokio_statemap::{Recording, TraceTarget};
+
+fn recording() -> Recording {
+    // Without the flag, a warning says that tasks can't be recorded.
+    let trace = if cfg!(tokio_unstable) { TraceTarget::Both } else { TraceTarget::Workers };
+    Recording::new()
+        .tasks(out("tasks.json"))
+        .workers(out("workers.json"))
+        .html(out("statemap.html"))
+        .report(out("report.txt"))
+        .trace(trace)
+}
+
+fn builder(name: &str) -> Builder {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).name(name).enable_all();
+    builder
+}
+
+fn block(runtime: &Runtime, length: Duration) {
+    runtime.block_on(runtime.spawn(async move { thread::sleep(length) })).unwrap();
+}
+
+/// Two runtimes, of which the second blocks, and a third that comes later, from another thread.
+fn several() {
+    let mut builders = [builder("calm"), builder("blocked")];
+    let recording = recording().start(&mut builders[0]).unwrap();
+    let blocked = recording.runtime(&mut builders[1]);
+    let [calm_runtime, blocked_runtime] = builders.map(|mut builder| builder.build().unwrap());
+    recording.block_on(&calm_runtime, tokio::task::yield_now());
+    blocked.block_on(&blocked_runtime, tokio::task::yield_now());
+    block(&blocked_runtime, Duration::from_millis(200));
+    thread::scope(|scope| {
+        let late = scope.spawn(|| {
+            let mut builder = Builder::new_current_thread();
+            recording.runtime(&mut builder);
+            builder.build().unwrap().block_on(async {
+                tokio::spawn(async {}).await.unwrap();
+            });
+        });
+        late.join().unwrap();
+    });
+    match way().as_str() {
+        "several_exit" => std::process::exit(3),
+        "several_wait" => {
+            println!("ready");
+            thread::park();
+        }
+        _ => {}
+    }
+}
+
+/// Hundreds of runtimes that come and go. The last one blocks.
+fn many() {
+    let mut first = builder("first");
+    let recording = recording().start(&mut first).unwrap();
+    drop(first.build().unwrap());
+    drop(first);
+    for number in 0..300 {
+        let mut builder = Builder::new_current_thread();
+        let recorded = recording.runtime(&mut builder);
+        let runtime = builder.build().unwrap();
+        recorded.block_on(&runtime, async {
+            tokio::spawn(async {}).await.unwrap();
+        });
+        if number == 299 {
+            // Another task waits meanwhile.
+            runtime.block_on(async {
+                let blocks = tokio::spawn(async { thread::sleep(Duration::from_millis(50)) });
+                tokio::spawn(async {}).await.unwrap();
+                blocks.await.unwrap();
+            });
+        }
+    }
+}
+
+fn main() {
+    match way().as_str() {
+        "several" | "several_exit" | "several_wait" => several(),
+        "many" => many(),
+        "never_started" => drop(recording()),
+        "started_after_build" => {
+            let mut builder = builder("api");
+            let runtime = builder.build().unwrap();
+            let recording = recording().start(&mut builder).unwrap();
+            recording.block_on(&runtime, async {});
+        }
+        "dropped_early" => {
+            let mut builder = builder("api");
+            let recording = recording().start(&mut builder).unwrap();
+            let runtime = builder.build().unwrap();
+            recording.block_on(&runtime, async {
+                tokio::spawn(async {}).await.unwrap();
+            });
+            drop(recording);
+            runtime.block_on(async {});
+        }
+        "started_twice" => {
+            let mut builders = [builder("api"), builder("jobs")];
+            let recording = recording().start(&mut builders[0]).unwrap();
+            let recording = recording.start(&mut builders[1]).unwrap();
+            let runtimes = builders.map(|mut builder| builder.build().unwrap());
+            drop((runtimes, recording));
+        }
+        "runtime_before_start" => {
+            let mut builders = [builder("api"), builder("jobs")];
+            let recording = recording();
+            recording.runtime(&mut builders[1]);
+            let recording = recording.start(&mut builders[0]).unwrap();
+            let runtimes = builders.map(|mut builder| builder.build().unwrap());
+            drop((runtimes, recording));
+        }
+        "key_after_start" => {
+            let mut builder = builder("api");
+            let recording = recording().start(&mut builder).unwrap().max_events(7);
+            drop((builder.build().unwrap(), recording));
+        }
+        "invalid" => {
+            let mut builder = builder("api");
+            for recording in [
+                recording().buffer_capacity(0),
+                recording().max_events(0),
+                recording().dump_signal("SIGKILL"),
+            ] {
+                println!("{}", recording.start(&mut builder).unwrap_err());
+            }
+        }
+        "from_env" => {
+            let mut builder = builder("api");
+            let recording = Recording::from_env().html(out("statemap.html")).start(&mut builder);
+            let runtime = builder.build().unwrap();
+            recording.unwrap().block_on(&runtime, async {
+                tokio::spawn(async {}).await.unwrap();
+            });
+            let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+            println!("{threads} threads");
+        }
+        way => panic!("no such way: {way}"),
+    }
+    println!("the last line");
+}
