@@ -101,3 +101,37 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// A program needs no `cfg`: all that it calls is there, runs, and leaves nothing.
+    #[test]
+    fn it_does_nothing_but_to_install_the_programs_own_hooks() {
+        let path = std::env::temp_dir().join(format!("statemap-off-{}.html", std::process::id()));
+        let (is_called, sets) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (set, also_set) = (Arc::clone(&is_called), Arc::clone(&sets));
+        let hooks = Hooks::new().on_thread_park(move || set.store(true, Ordering::Relaxed));
+        let mut builders = [Builder::new_current_thread(), Builder::new_current_thread()];
+        let recording = Recording::new().html(&path).svg(&path).max_events(0).hooks(hooks);
+        let recording = recording.start(&mut builders[0]).unwrap();
+        let hooks = Hooks::new().on_thread_park(move || also_set.store(true, Ordering::Relaxed));
+        let recorded = recording.runtime_with(&mut builders[1], hooks);
+        let [first, second] = builders.map(|mut builder| builder.build().unwrap());
+        let sleeps = || async {
+            tokio::task::yield_now().await;
+            7
+        };
+        assert_eq!(recording.block_on(&first, sleeps()), 7);
+        assert_eq!(recorded.block_on(&second, sleeps()), 7);
+        assert_eq!(first.block_on(recording.root(sleeps())), 7);
+        drop((first, second, recording, Recording::from_env()));
+        assert!(is_called.load(Ordering::Relaxed) && sets.load(Ordering::Relaxed));
+        assert!(!path.exists());
+    }
+}

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 const MODULES: &[&[&str]] = &[
     &["sys"],
     &["util"],
-    &["config", "error"],
+    &["choices", "error"],
+    &["config"],
     &["symbols"],
     &["recorder"],
     &["trace"],
@@ -22,7 +23,7 @@ const MODULES: &[&[&str]] = &[
     &["analysis"],
     &["render"],
     &["hooks", "collector", "current", "task"],
-    &["attribute"],
+    &["recording"],
 ];
 
 /// The modules of the recorder, the lowest first: see `recorder/mod.rs`.
@@ -59,6 +60,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["issues"],
     &["verdict"],
     &["report"],
+    &["severity"],
     &["polls", "limits", "compare", "foreign", "awaits"],
     &["picture"],
 ];

@@ -52,17 +52,12 @@ use settings::Settings;
 /// # Examples
 ///
 /// ```no_run
-#[cfg_attr(
-    not(feature = "html"),
-    doc = "# trait Html: Sized { fn html(self, _: &str) -> Self { self } }"
-)]
-#[cfg_attr(not(feature = "html"), doc = "# impl Html for tokio_statemap::Recording {}")]
 /// use tokio_statemap::Recording;
 ///
 /// # async fn serve() {}
 /// fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let mut builder = tokio::runtime::Builder::new_multi_thread();
-///     let recording = Recording::new().html("statemap.html").start(&mut builder)?;
+///     let recording = Recording::new().tasks("tasks.json").start(&mut builder)?;
 ///     let runtime = builder.enable_all().build()?;
 ///     recording.block_on(&runtime, serve());
 ///     Ok(())

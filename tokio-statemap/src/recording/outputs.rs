@@ -41,6 +41,9 @@ pub(super) struct Outputs {
     is_delayed: bool,
 }
 
+/// A file, and whether it was written.
+type Outcome = (Target, Result<(), Error>);
+
 /// The paths of the files, as given by the user: the keys of the outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OutputPaths {
@@ -129,12 +132,7 @@ impl Outputs {
     }
 
     /// Prints the report, unless it has a file, and what was written and what wasn't.
-    fn print(
-        &self,
-        ranked: &[(&Timeline, &Report)],
-        forgotten: usize,
-        results: &[(Target, Result<(), Error>)],
-    ) {
+    fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: usize, results: &[Outcome]) {
         let mut text = String::new();
         if self.report.is_none() {
             // The terminal may have been replaced since.
@@ -173,10 +171,9 @@ impl Outputs {
         ranked: &[(&Timeline, &Report)],
         picture: Option<&Picture<'_>>,
         progress: &Progress,
-    ) -> Vec<(Target, Result<(), Error>)> {
+    ) -> Vec<Outcome> {
         let labels = &self.labels;
-        let mut jobs: Vec<Box<dyn FnOnce() -> (Target, Result<(), Error>) + Send + '_>> =
-            Vec::new();
+        let mut jobs: Vec<Box<dyn FnOnce() -> Outcome + Send + '_>> = Vec::new();
         for &(timeline, _) in ranked {
             // The format has one run to a file.
             let runtime = timeline.runtime.as_deref().filter(|_| ranked.len() > 1);

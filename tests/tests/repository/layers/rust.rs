@@ -45,6 +45,7 @@ fn module(path: &str) -> Option<&str> {
         "guide" => None,
         // These stand in for others in builds without a feature.
         "no_recorder" => Some("recorder"),
+        "no_recording" => Some("recording"),
         module => Some(module),
     }
 }
