@@ -106,6 +106,7 @@ impl std::error::Error for Error {}
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     use super::*;
 
@@ -124,7 +125,10 @@ mod tests {
         let recorded = recording.runtime_with(&mut builders[1], hooks);
         let [first, second] = builders.map(|mut builder| builder.build().unwrap());
         let sleeps = || async {
-            tokio::task::yield_now().await;
+            // The runtime parks meanwhile.
+            tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(5)))
+                .await
+                .unwrap();
             7
         };
         assert_eq!(recording.block_on(&first, sleeps()), 7);
