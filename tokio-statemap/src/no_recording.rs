@@ -29,6 +29,10 @@ impl Recording {
         Self::default()
     }
 
+    fn set_hooks(&mut self, hooks: Hooks) {
+        self.hooks = Some(hooks);
+    }
+
     /// Installs the program's own hooks, and nothing else.
     ///
     /// # Errors

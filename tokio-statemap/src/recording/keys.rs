@@ -7,7 +7,16 @@ use super::Recording;
 use crate::choices::{Keep, TraceTarget};
 use crate::hooks::Hooks;
 
-/// Declares a method for each key. Without the feature `record` it does nothing.
+impl Recording {
+    /// Sets the program's own hooks for the first runtime, which are called after those that record. They are installed even
+    /// if nothing is recorded.
+    pub fn hooks(mut self, hooks: Hooks) -> Self {
+        self.set_hooks(hooks);
+        self
+    }
+}
+
+/// Declares a method for each other key. Without the feature `record` it does nothing.
 macro_rules! keys {
     ($( $(#[$attribute:meta])* $key:ident($value:ident: $Type:ty) => |$settings:ident| $set:expr; )*) => {
         impl Recording {$(
@@ -82,7 +91,4 @@ keys! {
     test(name: &'static str) => |settings| settings.test = Some(name);
     /// Sets the name of the first runtime, for a `Builder` that has none.
     name(name: &'static str) => |settings| settings.runtime = Some(name);
-    /// Sets the program's own hooks for the first runtime, which are called after those that record. They are installed even if
-    /// nothing is recorded.
-    hooks(hooks: Hooks) => |settings| settings.hooks = Some(hooks);
 }

@@ -229,6 +229,10 @@ impl Recording {
         }
     }
 
+    fn set_hooks(&mut self, hooks: Hooks) {
+        self.settings(|settings| settings.hooks = Some(hooks));
+    }
+
     /// Changes the settings; once it is started, they can't be changed.
     fn settings(&mut self, change: impl FnOnce(&mut Settings)) {
         match &mut self.phase {
