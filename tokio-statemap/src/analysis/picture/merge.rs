@@ -156,7 +156,7 @@ fn notes(pictures: &[Picture<'_>], names: &[String], alignment: &Alignment) -> V
     };
     notes.extend(pictures.iter().zip(names).flat_map(of_each));
     notes.extend(
-        pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.clone())),
+        pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.join(" "))),
     );
     for ((picture, name), shift_ns) in pictures.iter().zip(names).zip(&alignment.shifts_ns) {
         if !picture.gaps.is_empty() {
