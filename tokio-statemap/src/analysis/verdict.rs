@@ -30,7 +30,7 @@ pub enum Verdict {
     TasksUnknown {
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: Option<f64>,
-        /// Whether Tokio could report tasks, so that they were not recorded because they were not to be.
+        /// `true` if Tokio could report tasks, but they were not to be recorded.
         task_hooks: bool,
     },
     /// Tasks were recorded, but the file of them was not read.
@@ -52,13 +52,13 @@ pub struct Healthy {
     pub long_poll: Duration,
     /// The longest of the long polls on threads that are no workers, if there were any.
     pub off_worker: Option<LongPoll>,
-    /// Whether events are missing, other than old ones that were dropped by design.
+    /// `true` if events are missing, other than old ones that were dropped by design.
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
-    /// Whether no task was spawned in a second or more.
+    /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Writes to stderr without blocking.
 //!
-//! Whether a write blocks is a property of the open file description, which the program shares with
+//! A write blocks or not by a property of the open file description, which the program shares with
 //! its parent and its children, so it must not be changed. Instead the file is opened again where
 //! possible; where it isn't, it is polled before each write.
 

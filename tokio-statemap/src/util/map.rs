@@ -121,7 +121,7 @@ impl<K, V> IntoIterator for Map<K, V> {
 }
 
 impl<K: Hash + Eq, V> FromIterator<(K, V)> for Map<K, V> {
-    /// Of several values of a key it keeps the last.
+    /// Keeps the last of several values of a key.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         let mut map = Self::default();
         map.extend(entries);

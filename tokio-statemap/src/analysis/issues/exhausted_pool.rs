@@ -21,7 +21,7 @@ pub struct PoolShortage {
     pub place: Place,
     /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
     pub busy_share: Option<f64>,
-    /// Whether there were long polls, too.
+    /// `true` if there were long polls, too.
     pub has_long_polls: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,

@@ -22,7 +22,7 @@ pub struct LongPollIssue {
     pub culprit: Option<Culprit>,
     /// The spawn location of most of the tasks.
     pub row: LocationRow,
-    /// Whether it held the runtime up: see [`Culprit::did_harm`]. If not, little was delayed.
+    /// `true` if it held the runtime up: see [`Culprit::did_harm`]. If not, little was delayed.
     pub did_harm: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,

@@ -145,7 +145,7 @@ fn what_cannot_be_known_is_said() {
     assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::Nothing]);
 }
 
-/// What a poll did that nobody saw may have been the machine's doing, unless it would have been seen.
+/// The machine may have caused a poll without a sample, unless the poll is so long that it would have one.
 #[test]
 fn what_nobody_saw_does_not_pass() {
     let limit = Duration::from_millis(7);

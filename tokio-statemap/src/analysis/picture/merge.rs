@@ -219,7 +219,7 @@ impl Shift {
 struct Shifted<'a> {
     source: Box<dyn Source + 'a>,
     shift: Shift,
-    /// Whether each state is the end of a row.
+    /// `true` if each state is the end of a row.
     ends: Vec<bool>,
     /// The transition after which nothing is known.
     over: Option<Transition>,

@@ -66,7 +66,7 @@ fn part(stopped: Vec<Stopped>) -> Timeline {
     timeline
 }
 
-/// How many of the tasks live to the end.
+/// The number of tasks that live to the end.
 const ALIVE: u64 = 9;
 
 fn picture(timeline: &Timeline) -> Picture<'_> {

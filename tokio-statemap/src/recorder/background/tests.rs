@@ -13,7 +13,7 @@ use crate::trace::snapshot::Snapshot;
 
 const THREADS: u64 = 4;
 const EVENTS: u64 = 80_000;
-/// How many threads each of them is.
+/// The number of threads that each of them stands for.
 const PARTS: u64 = 100;
 
 fn config(keep: Keep) -> CollectorConfig {

@@ -1,4 +1,4 @@
-//! What is known of the runtime that is recorded.
+//! The facts that are known of the recorded runtime.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

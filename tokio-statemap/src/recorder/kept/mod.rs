@@ -1,4 +1,4 @@
-//! What is kept: full chunks, what evicted records left, and the windows, behind locks that only this module takes.
+//! Keeps full chunks, what evicted records left, and the windows, behind locks that only this module takes.
 //!
 //! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and ends
 //! windows, and [`capture`] copies what is kept at one moment.
