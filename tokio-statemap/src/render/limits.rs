@@ -120,21 +120,30 @@ impl fmt::Display for Unknown {
                  keeps them",
                 count(*events, "event"),
             ),
-            Self::PollsNotSeen { limit, polls } => write!(
-                f,
-                "{} held a worker for over {}, and no stack sample shows what it did, so the machine may have caused it: \
-                 only polls of 10 ms or more are always sampled",
-                count(*polls, "poll"),
-                setting(*limit),
-            ),
-            Self::PollsNotKept { limit, place, polls, longest_ns } => write!(
-                f,
-                "{} of tasks of {place} held a worker for over {}, and the longest took {} of wall time. No detail of them is \
-                 kept, so the machine may have caused that: a larger max_events keeps it",
-                count(*polls, "poll"),
-                setting(*limit),
-                human(*longest_ns),
-            ),
+            Self::PollsNotSeen { limit, polls } => {
+                let it = if *polls == 1 { "it" } else { "they" };
+                write!(
+                    f,
+                    "{} held a worker for over {}, and no stack sample shows what {it} did, so the machine may have caused \
+                     that: only polls of 10 ms or more are always sampled",
+                    count(*polls, "poll"),
+                    setting(*limit),
+                )
+            }
+            Self::PollsNotKept { limit, place, polls, longest_ns } => {
+                let (took, them) = match *polls {
+                    1 => ("it took", "it"),
+                    _ => ("the longest took", "them"),
+                };
+                write!(
+                    f,
+                    "{} of tasks of {place} held a worker for over {}; {took} {} of wall time. No detail of {them} is kept, \
+                     so the machine may have caused {them}: a larger max_events keeps detail",
+                    count(*polls, "poll"),
+                    setting(*limit),
+                    human(*longest_ns),
+                )
+            }
             Self::ReadyNotKept { limit, place, waited_ns } => write!(
                 f,
                 "a task of {place} was ready for {}, over {}, but what happened meanwhile is not kept: a larger \
