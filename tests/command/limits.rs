@@ -49,7 +49,7 @@ fn what_cannot_be_judged_does_not_pass() {
     fs::write(folder.join("others.json"), others).unwrap();
     for (args, status, message) in [
         ("check tasks.json --max-ready 1h", 1, "how long tasks were ready was not recorded"),
-        ("check workers.json --max-poll 1h", 1, "the tasks' file is not here"),
+        ("check workers.json --max-poll 1h", 1, "the tasks' file was not read"),
         ("check others.json --max-poll 1h", 1, "limits apply to runs of tokio-statemap"),
         // A limit that is known to be exceeded is worse.
         ("check tasks.json --max-ready 1h --max-poll 1ms", 3, "A poll may hold a worker for 1 ms"),

@@ -116,16 +116,16 @@ fn reports_agree(told: &Told) {
         assert_eq!(tasks.issues().first(), told.report.issues().first());
     }
     let is_said = |report: &Report, text: &str| report.to_string().contains(text);
-    let missing = "The workers' file is not here: their shares aren't known.";
+    let missing = "The workers' file was not read: their shares aren't known.";
     let target = told.timeline.settings.trace_target;
     assert_eq!(is_said(&tasks, missing), target.tracks_workers(), "{tasks}");
     assert_eq!(workers.workers, told.report.workers);
     assert!(workers.locations.is_empty() && workers.longest_polls.is_empty());
-    let is_missing = is_said(&workers, "Workers only: the tasks' file is not here.");
+    let is_missing = is_said(&workers, "Workers only: the tasks' file was not read.");
     assert_eq!(is_missing, target.tracks_tasks() && told.timeline.settings.task_hooks, "{workers}");
     let is_nothing = matches!(workers.verdict, Verdict::NothingRecorded);
     let is_unknown =
-        workers.verdict.to_string().starts_with("Which task held the runtime up isn't");
+        workers.verdict.to_string().starts_with("No task can be named that held the runtime up");
     assert!(is_nothing || is_unknown, "{workers}");
 }
 

@@ -142,9 +142,9 @@ fn the_report_names_who_ran_longest() {
     // The report of one file alone says what is unknown.
     let alone = run(&folder, "report tasks.json").stdout();
     assert!(alone.starts_with(verdict), "{alone}");
-    assert!(alone.contains("\nThe workers' file is not here: their shares aren't known.\n"));
+    assert!(alone.contains("\nThe workers' file was not read: their shares aren't known.\n"));
     let alone = run(&folder, "report workers.json").stdout();
-    let verdict = "Which task held the runtime up isn't known: the tasks' file is not here. The\n\
+    let verdict = "No task can be named that held the runtime up: the tasks' file was not read. The\n\
                    workers were busy 91.4 % of the time.\n";
     assert!(alone.starts_with(verdict), "{alone}");
 }

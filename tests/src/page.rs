@@ -134,10 +134,11 @@ fn sums(meta: &Value) -> Result<(), String> {
     if sum(&sums.held).abs_diff(sum(&sums.held_of_places)) > (n + sums.places) as u64 {
         return Err("its stretches and its locations held workers for different times".to_owned());
     }
-    match meta["detail"].as_str() {
-        Some(detail) if detail.contains("In detail: ") && detail.contains("In sums only: ") => {
-            Ok(())
-        }
+    let sentences = meta["detail"].as_array().map_or(&[][..], Vec::as_slice);
+    let begins =
+        |sentence: &Value, with| sentence.as_str().is_some_and(|text| text.starts_with(with));
+    match sentences {
+        [kept, summed] if begins(kept, "In detail: ") && begins(summed, "In sums only: ") => Ok(()),
         other => Err(format!("it doesn't say what is kept in detail: {other:?}")),
     }
 }
@@ -320,7 +321,7 @@ mod tests {
         let check_sums = |sums: &str| {
             let tail = "{\"chunks\":0,\"sections\":[{\"rows\":3}]}";
             let run = format!(
-                "\"detail\":\"In detail: a. In sums only: b.\",\"length\":100,\"gaps\":[[10,90]],{sums},\
+                "\"detail\":[\"In detail: a.\",\"In sums only: b.\"],\"length\":100,\"gaps\":[[10,90]],{sums},\
                  \"notes\""
             );
             check(page("", tail).replacen("\"notes\"", &run, 1).as_bytes())

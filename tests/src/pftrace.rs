@@ -28,7 +28,7 @@ pub struct Track {
     pub name: String,
     /// The id of the parent track.
     pub parent: Option<u64>,
-    /// Whether it is a counter.
+    /// `true` if it is a counter.
     pub is_counter: bool,
 }
 

@@ -18,7 +18,7 @@ pub struct Written {
     pub begin: usize,
     /// The suspend points, in the order of evaluation.
     pub points: Vec<Point>,
-    /// Whether it calls an unknown macro whose arguments await.
+    /// `true` if it calls an unknown macro whose arguments await.
     pub is_unclear: bool,
 }
 

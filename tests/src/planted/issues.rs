@@ -63,7 +63,7 @@ struct Due {
     ready_ns: u64,
     task: u64,
     length_ns: u64,
-    /// Whether the task ends with it.
+    /// `true` if the task ends with it.
     ends: bool,
     is_first: bool,
 }

@@ -85,7 +85,7 @@ struct Thread {
     worker: Option<u32>,
     polls: Option<u64>,
     has_yielded: bool,
-    /// Whether another thread has polled or dropped the task since it yielded.
+    /// `true` if another thread has polled or dropped the task since it yielded.
     is_passed: bool,
     is_parked: bool,
     poll_start_ns: u64,

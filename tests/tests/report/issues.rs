@@ -2,6 +2,7 @@
 //! files, and with what was planted: for 300 random programs with one problem or none.
 #![cfg(tokio_unstable)]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -10,10 +11,12 @@ use tests::browser::node;
 use tests::files::folder;
 use tests::page;
 use tests::planted::issues::{ALL, WRONG, Wrong, program};
+use tests::planted::{self, crowd, timeline, verdicts};
 use tokio_statemap::picture::Picture;
 use tokio_statemap::report::{Issue, Report, Verdict};
 use tokio_statemap::statemap::read::{Statemap, read};
 use tokio_statemap::statemap::{Labels, Recording, StatemapData, recordings};
+use tokio_statemap::timeline::ExhaustedPool;
 use tokio_statemap::{Timeline, html};
 
 const PROGRAMS: u64 = 300;
@@ -150,6 +153,50 @@ fn headline_issues_and_report_agree() {
     if let Some(Err(printed)) = node(&here, &pages) {
         panic!("{printed}");
     }
+}
+
+/// Headlines are read in logs and on dashboards, where a long line is cut. Names of functions and paths are shortened only
+/// where they are longer than a line, so a headline with longer names than these may be longer.
+#[test]
+fn headlines_have_at_most_160_characters() {
+    const LONGEST: usize = 160;
+    let planted = [
+        planted::blocked(),
+        planted::two_culprits(),
+        planted::ties(),
+        planted::nearly(),
+        planted::healthy(),
+        crowd::busy(),
+        verdicts::woken_then_blocked(),
+        verdicts::saturated(40, 100, 300_000),
+        verdicts::partly_taken(),
+        timeline(&[]),
+    ];
+    let programs = (0..5).flat_map(|seed| ALL.map(|wrong| program(seed, wrong)));
+    let mut kinds = BTreeSet::new();
+    for mut timeline in planted.into_iter().chain(programs) {
+        for is_pool_exhausted in [false, true] {
+            timeline.pool.exhausted = is_pool_exhausted.then(exhausted);
+            let report = timeline.report();
+            let issues = report.issues().iter().map(Issue::headline);
+            for headline in issues.chain([report.verdict.headline()]) {
+                let length = headline.chars().count();
+                assert!(length <= LONGEST, "{length} characters: {headline}");
+            }
+            kinds.extend(report.issues().iter().map(|issue| issue.explanation().name));
+        }
+    }
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
+}
+
+/// Returns a pool with large figures.
+fn exhausted() -> ExhaustedPool {
+    let mut pool = ExhaustedPool::default();
+    (pool.threads, pool.tasks, pool.most_waiting) = (512, 12_000, 100_000);
+    (pool.waited_ns, pool.longest_ns) = (99_900_000_000_000, 25_500_000_000);
+    pool.ran_ns = 50_000_000_000;
+    (pool.location, pool.other_locations) = (Some(planted::BLOCKS), 3);
+    pool
 }
 
 /// The outputs depend on what was planted, and the test finds contradictions.

@@ -123,7 +123,7 @@ fn an_exhausted_pool_is_reported_with_the_line_that_spawns() {
     // 48 tasks end while others wait. Two may end at once and see the same queue.
     assert!((48..=50).contains(&pool.tasks), "{pool:?}");
     assert!(text(&report).contains(EXHAUSTED), "{report}");
-    let named = format!("spawned at {}:{line}:{}.", file!(), location.column);
+    let named = format!("spawned at {}:{line}:{}, for", file!(), location.column);
     assert!(text(&report).contains(&named), "{report}");
     assert!(
         report.issues().iter().any(|issue| matches!(issue, Issue::ExhaustedPool(_))),
@@ -143,7 +143,7 @@ fn an_exhausted_pool_is_the_verdict_of_an_otherwise_healthy_program() {
     let report = timeline.report();
     assert!(matches!(report.issues().first(), Some(Issue::ExhaustedPool(_))), "{report}");
     assert!(text(&report).starts_with(EXHAUSTED), "{report}");
-    let named = format!("spawned at {}.", planted::BLOCKS);
+    let named = format!("spawned at {}, for", planted::BLOCKS);
     assert!(text(&report).contains(&named), "{report}");
 }
 

@@ -136,7 +136,7 @@ fn a_thousand_signals_change_nothing() {
     let polls = ended.stdout.strip_prefix("ready\n10000 of 10000\n");
     let polls = polls.and_then(|rest| rest.strip_suffix("\nthe last line\n"));
     let polls = polls.unwrap_or_else(|| panic!("{ended:?}"));
-    let printed = wait_for(&folder, "What held the runtime");
+    let printed = wait_for(&folder, "Spawn locations");
     let row = printed.lines().find(|line| line.contains("trees.rs:") && line.contains(" 200 "));
     let row = row.unwrap_or_else(|| panic!("{printed}"));
     assert!(row.contains(&format!(" {polls} ")), "{polls}: {row}");

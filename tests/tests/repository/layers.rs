@@ -1,6 +1,6 @@
 //! The order of the library's modules, and of the page's scripts: an import points down.
 //!
-//! What is meant is in ARCHITECTURE.md: data flows up, from what hooks record to what people look
+//! The order is that of ARCHITECTURE.md: data flows up, from what hooks record to what people look
 //! at, and no module names one above it.
 
 mod rust;

@@ -4,8 +4,8 @@
 //! `cargo bench -p tokio-statemap --bench hooks`
 //!
 //! With `-- check` it only compares the instructions with the committed ones, and fails if they have
-//! grown. With `-- watcher`, and the feature `stacks`, it measures the CPU time of the thread that
-//! samples long polls.
+//! grown. With `-- watcher`, and the feature `stacks`, it measures the CPU time of the background
+//! thread, which samples long polls.
 //!
 //! The program is the worst case: tasks that do nothing but yield. Each figure comes from runs in
 //! separate child processes. The variants take turns, so that other load on the machine affects

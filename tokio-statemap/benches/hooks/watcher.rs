@@ -1,4 +1,4 @@
-//! Measures the CPU time of the watcher's thread.
+//! Measures the CPU time of the background thread, which watches for long polls.
 //!
 //! `cargo bench -p tokio-statemap --bench hooks -- watcher`
 
@@ -45,15 +45,21 @@ const PROGRAMS: [(&str, Program); 6] = [
 
 /// Measures all programs, each in its own process, as they never end.
 pub(crate) fn print() {
-    println!("# What the watcher of long polls costs\n");
+    println!("# What the background thread costs\n");
     println!(
         "Written by `cargo bench -p tokio-statemap --bench hooks -- watcher`, never by hand.\n"
     );
+    println!(
+        "The thread watches for long polls, with a budget of 1 % of a processor (decision 9). It also collects the"
+    );
+    println!(
+        "records of all threads and evicts old ones, which takes more, the more events there are.\n"
+    );
     let seconds = TIME.as_secs();
     println!(
-        "Of its thread, over {seconds} s of each program: the kernel's `schedstat`. A wake-up is a time that it"
+        "The figures are of the kernel's `schedstat`, over {seconds} s of each program. A wake-up is a time"
     );
-    println!("was given a processor. {}\n", machine());
+    println!("that the thread was given a processor. {}\n", machine());
     println!("| program | of a processor | wake-ups a second |");
     println!("| --- | ---: | ---: |");
     let this = std::env::current_exe().expect("this program");
@@ -63,12 +69,15 @@ pub(crate) fn print() {
     }
 }
 
-/// Returns the processor's name and the number of processors.
+/// Returns the processor's name, the number of processors, and how busy they are.
 fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("Machine: {}, {processors} cores.", name.map_or("?", |(_, name)| name))
+    let name = name.map_or("?", |(_, name)| name);
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("Machine: {name}, {processors} cores, with a load average of {load} at the start.")
 }
 
 /// Runs the program with this name and prints its row.
@@ -83,7 +92,7 @@ pub(crate) fn run(name: &str) {
     program(&runtime, &collector);
     sleep(TIME / 4);
     let Some(watcher) = watcher() else {
-        println!("{name}: there is no watcher: it takes the feature `stacks`, and Linux");
+        println!("{name}: the thread isn't there: it takes the feature `stacks`, and Linux");
         std::process::exit(1);
     };
     let (from, began) = (times(&watcher), Instant::now());

@@ -41,9 +41,9 @@ pub(super) const FROM_DISK: &str = "waited for pages from disk (page faults)";
 /// The page faults of a poll, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageFaults {
-    /// Whether the poll read pages from a disk, or may have because the count isn't known.
+    /// `true` if the poll read pages from a disk, or may have because the count isn't known.
     pub(super) may_be_from_disk: bool,
-    /// Whether reading these pages took most of the poll's time.
+    /// `true` if reading these pages took most of the poll's time.
     pub(super) took_most: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How long polls delay other tasks.
+//! Measures for how long polls delay other tasks.
 //!
 //! A poll delays others in two ways. Tasks that are ready wait for a worker. And where no worker looks for timers and I/O
 //! meanwhile, tasks don't even become ready: of two workers one may be parked while the other blocks, and then only the

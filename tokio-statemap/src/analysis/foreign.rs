@@ -39,7 +39,7 @@ pub struct DataReport {
     pub changes: u64,
     /// The length of all of it.
     pub length_ns: u64,
-    /// Whether it is a part of what was read.
+    /// `true` if it is a part of what was read.
     pub is_part: bool,
     /// The states, by value.
     pub states: Vec<StateTime>,
@@ -91,7 +91,7 @@ pub struct Span {
     pub start_ns: u64,
     /// The time that it lasted.
     pub length_ns: u64,
-    /// Whether it lasted to the end.
+    /// `true` if it lasted to the end.
     pub is_open: bool,
 }
 

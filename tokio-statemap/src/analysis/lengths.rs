@@ -1,4 +1,4 @@
-//! How long polls or waits took: quantiles, and how many there are of each size.
+//! The lengths of polls or waits: quantiles, and the number of each size.
 
 /// The time that the polls or waits of an issue took, in ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How long the tasks of each spawn location held the runtime.
+//! Measures for how long the tasks of each spawn location held the runtime.
 
 use std::cmp::Reverse;
 

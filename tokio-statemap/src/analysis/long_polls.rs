@@ -29,11 +29,11 @@ pub struct LongPoll {
     pub worker: Option<u32>,
     /// The delay of other tasks meanwhile.
     pub delay: Delay,
-    /// Whether the poll still ran at the end.
+    /// `true` if the poll still ran at the end.
     pub is_running: bool,
-    /// Whether the poll's start or end isn't known, so that it may have been longer.
+    /// `true` if the poll's start or end isn't known, so that it may have been longer.
     pub is_cut: bool,
-    /// Whether the poll is kept in detail. If not, what it did and how others were delayed isn't known.
+    /// `true` if the poll is kept in detail. If not, what it did and how others were delayed isn't known.
     pub is_kept: bool,
 }
 

@@ -19,7 +19,7 @@ use crate::util::source_path::{self, is_of_dependency, shown_at};
 pub struct Place {
     /// Where they were spawned; for `main`, where the function is. `None` if that isn't known.
     pub location: Option<SpawnLocation>,
-    /// Whether it is the root future of `block_on` rather than spawned tasks.
+    /// `true` if it is the root future of `block_on` rather than spawned tasks.
     pub is_root: bool,
     /// The number of parts of the path that are shown beyond the usual ones: see [`levels`](crate::util::source_path::levels). Places are equal whatever their level.
     pub(super) level: u8,

@@ -31,7 +31,7 @@ pub(crate) struct PollFacts {
     pub(crate) cause: Option<PollCause>,
     /// The function or location that it is blamed on.
     pub(crate) blame: Option<BlamedOn>,
-    /// Whether it is long, but blamed on nobody.
+    /// `true` if it is long, but blamed on nobody.
     pub(crate) is_unattributed: bool,
 }
 

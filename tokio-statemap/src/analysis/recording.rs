@@ -42,15 +42,15 @@ pub struct Recording {
     pub lost: Lost,
     /// The things that were to be recorded.
     pub trace_target: TraceTarget,
-    /// Whether Tokio could report tasks at all.
+    /// `true` if Tokio could report tasks at all.
     pub task_hooks: bool,
-    /// Whether the times at which tasks became ready were recorded.
+    /// `true` if the times at which tasks became ready were recorded.
     pub schedule_latency: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
-    /// Whether the stacks of long polls were sampled.
+    /// The state of stack sampling: if it was on, and why stacks are missing.
     pub sampling: Sampling,
-    /// Whether the program was stripped, so that its functions are known by their addresses alone.
+    /// `true` if the program was stripped, so that its functions are known by their addresses alone.
     pub(crate) is_stripped: bool,
     /// The parts that the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,

@@ -21,7 +21,7 @@ const REGULAR_PART: u64 = 100;
 /// The long polls that are not blamed, as there is no sample of them where there could be one.
 pub(super) struct Unsampled<'a> {
     timeline: &'a Timeline,
-    /// Whether stacks were sampled, and all samples are there.
+    /// `true` if stacks were sampled, and all samples are there.
     is_sampled: bool,
     /// The spawn locations that have few long polls, none of them sampled; sorted.
     places: Vec<Place>,

@@ -140,5 +140,5 @@ pub(super) fn off_worker_sentence(longest: Option<&LongPoll>) -> String {
     };
     let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
     let length = own_and_wall(longest.own_ns, longest.length_ns);
-    format!("The longest poll of {name}, {least}{length}, was on a thread that is no worker.")
+    format!("The longest poll of {name} took {least}{length}, on a thread that isn't a worker.")
 }

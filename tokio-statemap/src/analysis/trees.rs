@@ -50,12 +50,12 @@ pub struct TaskTree {
     pub state: TaskState,
     /// The time that it has been in that state, in ns. If [`is_older`](Self::is_older), it may be longer.
     pub for_ns: u64,
-    /// Whether it may have been in that state for longer than is known.
+    /// `true` if it may have been in that state for longer than is known.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub is_older: bool,
     /// Where it is, as far as that is known.
     pub place: TreePlace,
-    /// Whether it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for a timer, a signal
+    /// `true` if it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for a timer, a signal
     /// or I/O.
     pub is_maybe_forgotten: bool,
 }
@@ -72,7 +72,7 @@ pub enum TreePlace {
     Polled(Vec<TreeFrame>),
     /// Nothing kept the waker that it was polled with, so nothing will wake it.
     NothingWakes,
-    /// That isn't known. A task that waits was not spawned through this crate, or has waited since before the recording
+    /// An unknown place. A task that waits was not spawned through this crate, or has waited since before the recording
     /// started; and what it awaits could not be read in its memory (the feature `dwarf`).
     Unknown,
 }

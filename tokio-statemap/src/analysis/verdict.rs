@@ -30,7 +30,7 @@ pub enum Verdict {
     TasksUnknown {
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: Option<f64>,
-        /// Whether Tokio could report tasks, so that they were not recorded because they were not to be.
+        /// `true` if Tokio could report tasks, but they were not to be recorded.
         task_hooks: bool,
     },
     /// Tasks were recorded, but the file of them was not read.
@@ -52,13 +52,13 @@ pub struct Healthy {
     pub long_poll: Duration,
     /// The longest of the long polls on threads that are no workers, if there were any.
     pub off_worker: Option<LongPoll>,
-    /// Whether events are missing, other than old ones that were dropped by design.
+    /// `true` if events are missing, other than old ones that were dropped by design.
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
-    /// Whether no task was spawned in a second or more.
+    /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
 }
 
@@ -105,7 +105,7 @@ impl Verdict {
                 unknown(why, *busy_share)
             }
             Self::TasksNotRead { busy_share } => {
-                unknown("the tasks' file is not here", *busy_share)
+                unknown("the tasks' file was not read", *busy_share)
             }
             Self::NothingRecorded => Statement::new("Nothing was recorded."),
         }
@@ -119,7 +119,7 @@ impl fmt::Display for Verdict {
 }
 
 fn unknown(why: &str, busy_share: Option<f64>) -> Statement {
-    let mut said = Statement::new(format!("Which task held the runtime up isn't known: {why}."));
+    let mut said = Statement::new(format!("No task can be named that held the runtime up: {why}."));
     if let Some(busy) = busy_share {
         said.add(format!("The workers were busy {} of the time.", percent(busy)));
     }
@@ -137,13 +137,14 @@ impl Healthy {
         let mut said = Statement::new(format!(
             "Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."
         ));
-        if let Some(Stuck { place, tasks, waited_ns }) = self.stuck {
-            let (tasks, waited) = (n_tasks_of(tasks, place), human(waited_ns));
-            said.add(format!("The longest wait up to the end, {waited}, is that of {tasks}."));
+        if let Some(Stuck { place, tasks: n, waited_ns }) = self.stuck {
+            let (tasks, waited) = (n_tasks_of(n, place), human(waited_ns));
+            let up_to = if n > 1 { "up to " } else { "" };
+            said.add(format!("At the end, {tasks} had waited longest, for {up_to}{waited}."));
         }
         if self.has_no_tasks {
             said.add(
-                "No task was seen: what runs in a LocalSet, or on runtimes of its own as actix-web's, isn't recorded here.",
+                "No spawned task was recorded. Tasks of a LocalSet, and of runtimes that a library builds, as actix-web does, are not recorded.",
             );
         }
         said.add(off_worker_sentence(self.off_worker.as_ref()));

@@ -1,4 +1,4 @@
-//! How busy the workers were.
+//! Measures how busy the workers were.
 
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Timeline, Worker};

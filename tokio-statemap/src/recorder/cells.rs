@@ -93,7 +93,7 @@ impl TaskCells {
             }
             Err(problem) => {
                 static ONCE: Once = Once::new();
-                ONCE.call_once(|| say(problem));
+                ONCE.call_once(|| warn_unknown(problem));
             }
         }
     }
@@ -175,14 +175,15 @@ fn program() -> Option<&'static Program> {
     let program = PROGRAM.get_or_init(|| match check::program() {
         Ok(program) => Some(program),
         Err(problem) => {
-            say(&problem);
+            warn_unknown(&problem);
             None
         }
     });
     program.as_ref()
 }
 
-fn say(problem: &str) {
+/// Prints that it isn't known what tasks await, and why.
+fn warn_unknown(problem: &str) {
     warn(format_args!("what tasks await is not known (feature `dwarf`): {problem}"));
 }
 

@@ -1,4 +1,4 @@
-//! What is recorded while the clock jumps, drifts, and goes back.
+//! Tests of recordings while the clock jumps, drifts, and goes back.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whether this process has the background thread, and how that is woken.
+//! Knows if this process has the background thread, and wakes it.
 //!
 //! This is all that hooks know of the thread: what it does is in [`background`](crate::recorder::background), above them.
 

@@ -18,11 +18,11 @@ use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// How many plain threads emit at a time, and how many come after each other.
+/// The number of plain threads that emit at a time, and of those that come after each other.
 const THREADS: u64 = 3;
 const PARTS: u64 = 20;
 const EVENTS: u64 = 300;
-/// Of the runtime.
+/// The tasks of the runtime.
 const TASKS: u64 = 30;
 const YIELDS: u64 = 200;
 /// Ids of tasks that Tokio doesn't give out.
@@ -32,13 +32,13 @@ fn config(keep: Keep) -> CollectorConfig {
     CollectorConfig { keep, max_events: 1000, buffer_capacity: 64, ..CollectorConfig::default() }
 }
 
-/// What was seen of the records.
+/// The records that were seen.
 #[derive(Default)]
 struct Seen {
     drained: u64,
     /// The tasks in the summaries that were reset.
     tasks: u64,
-    /// Of `THREADS` threads' tasks, those that were drained.
+    /// The tasks of `THREADS` threads that were drained.
     ids: HashSet<u64>,
 }
 

@@ -13,10 +13,12 @@ impl fmt::Display for Exceeded {
             Self::Poll { limit, issue, causes_from } => {
                 write!(f, "A poll may hold a worker for {} at most. {issue}", setting(*limit))?;
                 match causes_from {
-                    None => f.write_str(" What the machine took of that isn't known here."),
+                    None => {
+                        f.write_str(" The part of that time that the machine took isn't known.")
+                    }
                     Some(from) if from > limit => write!(
                         f,
-                        " What the machine took is known of polls of {} or longer alone.",
+                        " The time that the machine took is known only for polls of {} or longer.",
                         setting(*from)
                     ),
                     Some(_) => Ok(()),
@@ -107,7 +109,7 @@ impl fmt::Display for Unknown {
             Self::Tasks { task_hooks: false } => {
                 f.write_str("tasks were not recorded, which takes --cfg tokio_unstable")
             }
-            Self::TasksNotRead => f.write_str("the tasks' file is not here"),
+            Self::TasksNotRead => f.write_str("the tasks' file was not read"),
             Self::ReadyTimes => f.write_str(
                 "how long tasks were ready was not recorded: it takes schedule_latency (the key and the \
                  feature)",
@@ -118,21 +120,30 @@ impl fmt::Display for Unknown {
                  keeps them",
                 count(*events, "event"),
             ),
-            Self::PollsNotSeen { limit, polls } => write!(
-                f,
-                "{} held a worker for over {}, and nobody saw what it did, so it may have been the machine's doing: \
-                 only what takes 10 ms is always seen",
-                count(*polls, "poll"),
-                setting(*limit),
-            ),
-            Self::PollsNotKept { limit, place, polls, longest_ns } => write!(
-                f,
-                "{} of tasks of {place} held a worker for over {}, for {} of wall time at most, and none of them is kept, so it \
-                 may have been the machine's doing: a larger max_events keeps them",
-                count(*polls, "poll"),
-                setting(*limit),
-                human(*longest_ns),
-            ),
+            Self::PollsNotSeen { limit, polls } => {
+                let it = if *polls == 1 { "it" } else { "they" };
+                write!(
+                    f,
+                    "{} held a worker for over {}, and no stack sample shows what {it} did, so the machine may have caused \
+                     that: only polls of 10 ms or more are always sampled",
+                    count(*polls, "poll"),
+                    setting(*limit),
+                )
+            }
+            Self::PollsNotKept { limit, place, polls, longest_ns } => {
+                let (took, them) = match *polls {
+                    1 => ("it took", "it"),
+                    _ => ("the longest took", "them"),
+                };
+                write!(
+                    f,
+                    "{} of tasks of {place} held a worker for over {}; {took} {} of wall time. No detail of {them} is kept, \
+                     so the machine may have caused {them}: a larger max_events keeps detail",
+                    count(*polls, "poll"),
+                    setting(*limit),
+                    human(*longest_ns),
+                )
+            }
             Self::ReadyNotKept { limit, place, waited_ns } => write!(
                 f,
                 "a task of {place} was ready for {}, over {}, but what happened meanwhile is not kept: a larger \

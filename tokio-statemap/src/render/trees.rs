@@ -124,7 +124,7 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result
 /// The text before a function.
 struct Indent {
     text: String,
-    /// Whether the tree is of a single task.
+    /// `true` if the tree is of a single task.
     is_one: bool,
 }
 

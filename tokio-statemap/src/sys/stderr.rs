@@ -1,6 +1,6 @@
 //! Writes to stderr without blocking.
 //!
-//! Whether a write blocks is a property of the open file description, which the program shares with
+//! A write blocks or not by a property of the open file description, which the program shares with
 //! its parent and its children, so it must not be changed. Instead the file is opened again where
 //! possible; where it isn't, it is polled before each write.
 
@@ -157,7 +157,8 @@ fn open_again(kind: FileKind) -> Option<File> {
     };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let open = || File::options().write(true).custom_flags(flags).open(PATH).ok();
-    // The caller of a set-uid program may lack the right to open it. A descriptor that is for reading stays so.
+    // A set-uid program isn't recorded, but prints a line that says so. Its caller may lack the right to open the file.
+    // A descriptor that is for reading stays so.
     (is_meant && !is_set_uid() && is_writable()).then(open).flatten()
 }
 

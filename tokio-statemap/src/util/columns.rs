@@ -1,4 +1,4 @@
-//! How many columns text takes on a terminal, and how it is shortened to fit.
+//! Measures the columns that text takes on a terminal, and shortens it to fit.
 
 use super::source_path::fit;
 

@@ -9,7 +9,7 @@ use crate::util::sync::lock;
 #[derive(Debug)]
 pub(crate) struct Ongoing(Arc<Latch>);
 
-/// What waits until that is over.
+/// The side that waits until that is over.
 #[derive(Debug)]
 pub(crate) struct Over(Arc<Latch>);
 

@@ -6,20 +6,24 @@
 mod index;
 
 use std::borrow::Borrow;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use index::Index;
 
 /// Values by keys, in the order in which the keys were added.
 #[derive(Clone, Debug)]
 pub(crate) struct Map<K, V> {
+    /// The keys of the hash function. They are random, because whoever made a file that is read chose the keys of some maps:
+    /// with known hashes, each of their entries could be one that all others run into.
+    random: RandomState,
     index: Index,
     entries: Vec<(K, V)>,
 }
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self { index: Index::default(), entries: Vec::new() }
+        Self { random: RandomState::new(), index: Index::default(), entries: Vec::new() }
     }
 }
 
@@ -32,19 +36,19 @@ impl<K: Hash + Eq, V> Map<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.find(key, hash(&key)).map(|at| &self.entries[at].1)
+        self.find(key, self.hash(&key)).map(|at| &self.entries[at].1)
     }
 
     pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
     {
-        self.find(key, hash(&key)).map(|at| &mut self.entries[at].1)
+        self.find(key, self.hash(&key)).map(|at| &mut self.entries[at].1)
     }
 
     /// Sets the value of `key`.
     pub(crate) fn insert(&mut self, key: K, value: V) {
-        let hash = hash(&key);
+        let hash = self.hash(&key);
         match self.find(&key, hash) {
             Some(at) => self.entries[at].1 = value,
             None => self.push(key, value, hash),
@@ -53,7 +57,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
 
     /// Returns the value of `key`, which is that of `make` if there was none.
     pub(crate) fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let hash = hash(&key);
+        let hash = self.hash(&key);
         let at = match self.find(&key, hash) {
             Some(at) => at,
             None => {
@@ -98,6 +102,11 @@ impl<K: Hash + Eq, V> Map<K, V> {
         entries
     }
 
+    fn hash(&self, key: &impl Hash) -> u64 {
+        // By pointers, or the hash function were compiled for each type.
+        hashed(&self.random, &|mut hasher| key.hash(&mut hasher))
+    }
+
     fn push(&mut self, key: K, value: V, hash: u64) {
         self.index.push(hash);
         self.entries.push((key, value));
@@ -121,7 +130,7 @@ impl<K, V> IntoIterator for Map<K, V> {
 }
 
 impl<K: Hash + Eq, V> FromIterator<(K, V)> for Map<K, V> {
-    /// Of several values of a key it keeps the last.
+    /// Keeps the last of several values of a key.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         let mut map = Self::default();
         map.extend(entries);
@@ -144,22 +153,16 @@ impl<K: Hash + Eq, V: PartialEq> PartialEq for Map<K, V> {
 
 impl<K: Hash + Eq, V: Eq> Eq for Map<K, V> {}
 
-/// The keys are the program's own: nobody chooses them so that their hashes are the same.
-fn hash(key: &impl Hash) -> u64 {
-    // By pointers, or the hash function were compiled for each type.
-    hashed(&|mut hasher| key.hash(&mut hasher))
-}
-
 #[inline(never)]
-fn hashed(feed: &dyn Fn(&mut dyn Hasher)) -> u64 {
-    let mut hasher = DefaultHasher::new();
+fn hashed(random: &RandomState, feed: &dyn Fn(&mut dyn Hasher)) -> u64 {
+    let mut hasher = random.build_hasher();
     feed(&mut hasher);
     hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
     use crate::util::random::Random;
@@ -185,6 +188,12 @@ mod tests {
             assert_eq!(map.clone().into_sorted(), expected);
             assert_eq!(map.into_iter().collect::<Map<_, _>>().into_sorted(), expected);
         }
+    }
+
+    #[test]
+    fn hashes_of_a_key_differ_between_maps() {
+        let hashes: BTreeSet<u64> = (0..10).map(|_| Map::<u8, u8>::default().hash(&7_u8)).collect();
+        assert_eq!(hashes.len(), 10);
     }
 
     #[test]

@@ -104,6 +104,9 @@ impl<T> Drop for Sender<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.0.end();
+        // No item is added any more. They are dropped here: the sender may live for long. No lock is held meanwhile, as what
+        // their drop does isn't known.
+        drop(std::mem::take(&mut lock(&self.0.state).items));
     }
 }
 
@@ -135,6 +138,18 @@ mod tests {
         // What waits is taken by who comes after.
         drop(sender);
         assert_eq!([(); 3].map(|()| receiver.receive()), [Some(2), Some(4), None]);
+    }
+
+    #[test]
+    fn items_that_were_not_received_are_dropped_with_the_receiver() {
+        let (sender, receiver) = queue(3);
+        let item = Arc::new(());
+        assert!((0..3).all(|_| sender.try_send(Arc::clone(&item))));
+        drop(receiver.receive());
+        drop(receiver);
+        assert_eq!(Arc::strong_count(&item), 1);
+        assert!(!sender.send(Arc::clone(&item)));
+        assert_eq!(Arc::strong_count(&item), 1);
     }
 
     #[test]

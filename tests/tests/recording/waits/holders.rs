@@ -69,7 +69,10 @@ fn holders_are_named(threads: usize) -> bool {
     }
     let text = report.to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Mutex::lock was held by tasks that waited at "), "{text}");
+    assert!(
+        text.contains("Mutex::lock whose holder is known, the holder itself waited at "),
+        "{text}"
+    );
     true
 }
 

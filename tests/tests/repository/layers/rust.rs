@@ -127,7 +127,7 @@ fn quoted(text: &[u8], quote: u8) -> usize {
     (i + 1).min(text.len())
 }
 
-/// Whether a quote begins a character, rather than a lifetime.
+/// Returns `true` if a quote begins a character, rather than a lifetime.
 fn is_character(text: &[u8]) -> bool {
     let Some(text) = text.get(1..) else { return false };
     let length = match text.first() {
@@ -201,7 +201,7 @@ fn test_modules(path: &str, code: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a path goes on like this within the same module.
+/// Returns `true` if a path goes on like this within the same module.
 fn is_end_of_module(rest: &str) -> bool {
     rest == ".rs" || rest.starts_with('/')
 }

@@ -45,7 +45,7 @@ enum Target {
     /// A future of another type.
     Other {
         name: String,
-        /// Whether only the running program knows its type.
+        /// `true` if only the running program knows its type.
         is_dyn: bool,
         /// The futures within it.
         inside: Vec<Target>,

@@ -51,7 +51,7 @@ pub struct Comparison {
     pub common_factor: Option<f64>,
     /// The factor by which the times that tasks were ready got longer alike.
     pub common_ready_factor: Option<f64>,
-    /// Whether [`LineChange::before`] and `after` are of whole runs of which only a part is kept in detail. Changes are judged
+    /// `true` if [`LineChange::before`] and `after` are of whole runs of which only a part is kept in detail. Changes are judged
     /// by what is kept of the end.
     pub is_of_whole_runs: bool,
     /// The quantiles that were compared, in percent. The highest are left out if the machine took so much time in pieces too
@@ -90,7 +90,7 @@ pub struct Line {
     pub place: Place,
     /// Where they were spawned after, if that is another line because the source was changed above it.
     pub place_after: Option<Place>,
-    /// Whether it stands only for the long polls that are blamed on `frame`, as those of `place` are blamed on several
+    /// `true` if it stands only for the long polls that are blamed on `frame`, as those of `place` are blamed on several
     /// functions.
     pub is_of_function: bool,
 }

@@ -31,7 +31,7 @@ pub struct NewLongPolls {
     pub blocking_cause: String,
     /// Where most of the tasks were spawned.
     pub place: Place,
-    /// Whether it is in the version after; otherwise it is in the one before.
+    /// `true` if it is in the version after; otherwise it is in the one before.
     pub is_after: bool,
     /// The number of polls in which it held workers for over twice `long_poll`, without what the machine took.
     pub polls: u64,
@@ -39,7 +39,7 @@ pub struct NewLongPolls {
     pub own_ns: u64,
     /// The time that the longest took, in ns, without what the machine took.
     pub longest_ns: u64,
-    /// Whether they are too many, in too many stretches of time, for the other version to lack them by chance.
+    /// `true` if they are too many, in too many stretches of time, for the other version to lack them by chance.
     pub is_more_than_chance: bool,
 }
 

@@ -25,9 +25,9 @@ pub struct Side {
     /// The time that the machine took the processor from threads that were ready to run, in ns, summed over threads; `None` if
     /// that isn't known.
     pub taken_ns: Option<u64>,
-    /// Whether it is known when tasks became ready.
+    /// `true` if it is known when tasks became ready.
     pub schedule_latency: bool,
-    /// Whether tasks are known.
+    /// `true` if tasks are known.
     pub has_tasks: bool,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Planned {
     /// The usual length of its polls, in ns.
     usual_ns: f64,
     polls: u64,
-    /// How much the lengths vary: the deviation of their logarithms.
+    /// The variation of the lengths: the deviation of their logarithms.
     varies: f64,
     /// By which factor they are longer.
     pub(crate) slower: f64,
@@ -111,7 +111,7 @@ fn of(before: &Timeline, after: &Timeline) -> Comparison {
     compare(&[before], &[after])
 }
 
-/// How much slower than another a machine is: up to a half.
+/// Returns the factor by which a machine is slower than another: up to a half.
 fn machine(seed: u64) -> f64 {
     1.0 + (seed % 6) as f64 / 10.0
 }
@@ -229,7 +229,7 @@ fn what_the_machine_took_does_not_count() {
     assert!(!comparison.has_changes(), "{comparison}");
 }
 
-/// How much the machine took from each poll isn't known of those that are shorter than a long one. Where it may have been in
+/// The time that the machine took is unknown for polls that are shorter than a long one. Where it may have been in
 /// all of the slowest, these say nothing.
 #[test]
 fn the_slowest_polls_say_nothing_where_the_machine_may_be_to_blame() {

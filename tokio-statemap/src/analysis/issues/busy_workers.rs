@@ -45,7 +45,7 @@ pub struct BusyWorkers {
     pub between_share: f64,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,
-    /// Whether there are too few workers: more tasks were ready than there are workers, and no single task dominates.
+    /// `true` if there are too few workers: more tasks were ready than there are workers, and no single task dominates.
     pub are_too_few: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,

@@ -37,7 +37,7 @@ pub struct Evidence<'a> {
     pub lengths: Option<&'a Lengths>,
     /// The delay of other tasks; `None` if that isn't known, or is not what the issue is about.
     pub delay: Option<Delay>,
-    /// Whether none of what it is about is kept in detail.
+    /// `true` if none of what it is about is kept in detail.
     pub is_dropped: bool,
     /// The index of the culprit, if the issue is one.
     pub(crate) culprit: Option<usize>,

@@ -21,7 +21,7 @@ pub struct PoolShortage {
     pub place: Place,
     /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
     pub busy_share: Option<f64>,
-    /// Whether there were long polls, too.
+    /// `true` if there were long polls, too.
     pub has_long_polls: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
@@ -89,7 +89,7 @@ pub(in crate::analysis) fn pool_statement(pool: &ExhaustedPool, place: Place) ->
         n => format!("its {n} threads"),
     };
     let mut said = Statement::new(format!(
-        "The blocking pool was exhausted: up to {} waited at once for {threads}, {} in sum, the longest {}.",
+        "The blocking pool was exhausted: up to {} at once waited for {threads}, for {} in sum, and each for up to {}.",
         count(pool.most_waiting, "task"),
         human(pool.waited_ns),
         human(pool.longest_ns),
@@ -98,13 +98,17 @@ pub(in crate::analysis) fn pool_statement(pool: &ExhaustedPool, place: Place) ->
         said.add("No task occupying a pool thread finished during the recording.");
         return said;
     }
-    let which = if pool.other_locations > 0 { "Mostly" } else { "Meanwhile" };
-    let each = human(pool.ran_ns / pool.tasks);
-    let ran = match pool.tasks {
-        1 => format!("one task of {each}"),
-        n => format!("{} of {each} on average", count(n, "task")),
+    let mut tasks = count(pool.tasks, "task");
+    if let Some(origin) = tasks_origin(place) {
+        tasks = format!("{tasks} {origin}");
+    }
+    let each = match (human(pool.ran_ns / pool.tasks), pool.tasks) {
+        (time, 1) => time,
+        (time, _) => format!("{time} each on average"),
     };
-    let origin = tasks_origin(place).map_or_else(String::new, |origin| format!(", {origin}"));
-    said.add(format!("{which} it ran {ran}{origin}."));
+    said.add(match pool.other_locations {
+        0 => format!("Meanwhile the pool ran {tasks}, for {each}."),
+        _ => format!("Meanwhile {tasks} occupied its threads longest, for {each}."),
+    });
     said
 }

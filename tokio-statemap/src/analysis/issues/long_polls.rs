@@ -22,7 +22,7 @@ pub struct LongPollIssue {
     pub culprit: Option<Culprit>,
     /// The spawn location of most of the tasks.
     pub row: LocationRow,
-    /// Whether it held the runtime up: see [`Culprit::did_harm`]. If not, little was delayed.
+    /// `true` if it held the runtime up: see [`Culprit::did_harm`]. If not, little was delayed.
     pub did_harm: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
@@ -164,27 +164,29 @@ impl LongPollIssue {
                 (false, _) => format!("in {} over {over}", count(culprit.polls, "poll")),
                 // Not all polls of a location are those of one function, or were sampled.
                 (true, true) => {
-                    let polls = polls_of(culprit.polls, culprit.location_polls);
-                    format!("seen in {polls} over {over}")
+                    let (seen, all) = (culprit.polls, culprit.location_polls);
+                    format!("seen in {seen} of the {all} polls over {over}")
+                }
+                (true, false) if culprit.polls < row.polls => {
+                    let polls = count(culprit.polls, "poll");
+                    format!("in {polls} over {over} (of {})", row.polls)
                 }
                 (true, false) => format!("in {} over {over}", polls_of(culprit.polls, row.polls)),
             };
             return format!("{begin}, {polls}{sum}.");
         }
         let kept = self.culprit.as_ref().filter(|_| self.is_all_kept());
-        let (polls, ran) = match kept {
-            Some(culprit) => {
-                (polls_of(culprit.polls, row.polls), format!("ran over {over}{}", sum_of(culprit)))
-            }
+        let (long, ran) = match kept {
+            Some(culprit) => (culprit.polls, format!("ran over {over}{}", sum_of(culprit))),
             None => (
-                polls_of(row.long_polls, row.polls),
+                row.long_polls,
                 format!("ran over {over}, {} of wall time in all", human(row.long_polls_ns)),
             ),
         };
         let tasks = tasks_of(row.place);
-        let polls = match polls.as_str() {
-            "one poll" => "the only poll",
-            polls => polls,
+        let polls = match (long, row.polls) {
+            (1, 1) => "the only poll".to_owned(),
+            (long, all) => polls_of(long, all),
         };
         match self.did_harm {
             true => format!("{} held the runtime up: {polls} {ran}.", capitalized(&tasks)),

@@ -61,7 +61,7 @@ pub enum WhyNever {
     MainWaits {
         /// Where it waits.
         at: String,
-        /// Whether all of them are known to wait for other tasks, too. If not, they may wait for I/O or a timer.
+        /// `true` if all of them are known to wait for other tasks, too. If not, they may wait for I/O or a timer.
         is_known: bool,
     },
     /// Many others of the same spawn location finished long ago.

@@ -30,7 +30,7 @@ pub struct Stall {
     pub longest_ns: u64,
     /// When that began, in ns.
     pub longest_at_ns: u64,
-    /// Whether the last one went on at the end.
+    /// `true` if the last one went on at the end.
     pub is_running: bool,
     /// The number of workers that were in long polls during the longest.
     pub blocked_workers: usize,

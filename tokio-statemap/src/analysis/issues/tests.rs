@@ -140,8 +140,7 @@ fn who_waits_for_the_outside_is_healthy() {
         assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
     }
     let (_, text) = said(vec![main(SLEEP), task(1, place, 0)]);
-    let longest =
-        "The longest wait up to the end, 9.00 s, is that of 1 task spawned at src/shop.rs:7:5.";
+    let longest = "At the end, 1 task spawned at src/shop.rs:7:5 had waited longest, for 9.00 s.";
     assert!(text.contains(longest), "{text}");
 }
 

@@ -106,7 +106,7 @@ pub enum Unknown {
     Nothing,
     /// Tasks were not recorded: they were not to be, or Tokio has no hooks for them.
     Tasks {
-        /// Whether Tokio could report tasks.
+        /// `true` if Tokio could report tasks.
         task_hooks: bool,
     },
     /// The file of the tasks was not read.

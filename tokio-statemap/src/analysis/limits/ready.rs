@@ -1,4 +1,4 @@
-//! How long tasks were ready, by the program's own doing.
+//! Finds how long tasks were ready by the program's own doing.
 //!
 //! A task that is ready waits for a worker. As long as any worker polls tasks, it waits for the program. While none does, or
 //! the machine has taken the processor from one that does, it waits for the machine: to wake a worker up, for example.
@@ -29,7 +29,7 @@ pub struct ReadyWait {
     pub length_ns: u64,
     /// The part of that which is the program's doing, in ns.
     pub own_ns: u64,
-    /// Whether it was polled at the end of the wait.
+    /// `true` if it was polled at the end of the wait.
     pub is_polled: bool,
     /// The poll that took most of that time, unless it is one of very many.
     pub meanwhile: Option<Box<LongPoll>>,

@@ -68,7 +68,10 @@ fn a_poll_is_over_the_limit_by_its_own_doing() {
     let message = over.exceeded[0].to_string();
     assert!(message.starts_with("A poll may hold a worker for 7 ms at most. "), "{message}");
     assert!(message.contains("src/main.rs:10:5") && message.contains("8.00 ms"), "{message}");
-    assert!(message.ends_with("What the machine took of that isn't known here."), "{message}");
+    assert!(
+        message.ends_with("The part of that time that the machine took isn't known."),
+        "{message}"
+    );
     // Less than what was called long when it was recorded.
     assert!(!polls(&mut timeline, 1).is_kept());
     // The machine took three, which is measured to a twentieth.
@@ -142,7 +145,7 @@ fn what_cannot_be_known_is_said() {
     assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::Nothing]);
 }
 
-/// What a poll did that nobody saw may have been the machine's doing, unless it would have been seen.
+/// The machine may have caused a poll without a sample, unless the poll is so long that it would have one.
 #[test]
 fn what_nobody_saw_does_not_pass() {
     let limit = Duration::from_millis(7);

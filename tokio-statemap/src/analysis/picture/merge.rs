@@ -178,7 +178,7 @@ fn notes(pictures: &[Picture<'_>], names: &[String], alignment: &Alignment) -> V
     };
     notes.extend(pictures.iter().zip(names).flat_map(of_each));
     notes.extend(
-        pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.clone())),
+        pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.join(" "))),
     );
     for ((picture, name), shift_ns) in pictures.iter().zip(names).zip(&alignment.shifts_ns) {
         if !picture.gaps.is_empty() {
@@ -241,7 +241,7 @@ impl Shift {
 struct Shifted<'a> {
     source: Box<dyn Source + 'a>,
     shift: Shift,
-    /// Whether each state is the end of a row.
+    /// `true` if each state is the end of a row.
     ends: Vec<bool>,
     /// The transition after which nothing is known.
     over: Option<Transition>,

@@ -100,15 +100,15 @@ pub struct Picture<'a> {
     pub(crate) origin_ns: u64,
     /// The length from which on a poll is called long, in ns; of several runs the least, see [`Self::long_poll_ns_of`].
     pub(crate) long_poll_ns: u64,
-    /// Whether it is known when tasks became ready.
+    /// `true` if it is known when tasks became ready.
     pub(crate) is_ready_known: bool,
-    /// Whether tasks are known at all.
+    /// `true` if tasks are known at all.
     pub(crate) are_tasks_known: bool,
     /// The verdict of the report.
     pub(crate) verdict: Option<Statement>,
     /// Short sentences on what it lacks.
     pub(crate) notes: Vec<String>,
-    /// Whether it shows a part of the run, without sums of the rest: the first note says which part.
+    /// `true` if it shows a part of the run, without sums of the rest: the first note says which part.
     pub(crate) is_cut: bool,
     /// The periods of which no event is kept, because recording was stopped or events were dropped: from and to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,

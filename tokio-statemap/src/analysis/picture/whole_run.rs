@@ -19,8 +19,8 @@ pub(crate) struct WholeRun {
     pub(crate) places: Vec<PlaceSums>,
     /// The periods that were recorded but of which no detail is kept: from and to, in the order of time.
     pub(crate) dropped: Vec<(u64, u64)>,
-    /// A sentence on what is kept in detail.
-    pub(crate) detail: String,
+    /// A sentence on what is kept in detail, and one on what is kept in sums only.
+    pub(crate) detail: [String; 2],
 }
 
 /// A spawn location in sums.
@@ -275,9 +275,9 @@ fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)
     dropped
 }
 
-/// Returns what is kept in detail: "In detail: the last 1.05 s, and 16 moments before, around the longest polls (704 ms). In sums
-/// only: the other 18.4 s."
-fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> String {
+/// Returns what is kept in detail, and what isn't: "In detail: the last 1.05 s, and 16 moments before, around the longest
+/// polls (704 ms)." and "In sums only: the other 18.4 s."
+fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> [String; 2] {
     let recent = human(timeline.end_ns - timeline.recent_ns);
     let before: Vec<_> = timeline.stretches_before().collect();
     let around = match before.len() as u64 {
@@ -289,5 +289,5 @@ fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> Strin
     };
     let rest = dropped.iter().map(|&(from, to)| to - from - stopped_ns(&whole.stopped, from, to));
     let rest = human(rest.sum());
-    format!("In detail: the last {recent}{around}. In sums only: the other {rest}.")
+    [format!("In detail: the last {recent}{around}."), format!("In sums only: the other {rest}.")]
 }

@@ -1,4 +1,4 @@
-//! What is told of long polls is the timeline's, and of the polls that it says.
+//! Each fact about a long poll is the timeline's, and of the poll that it names.
 
 use std::time::Duration;
 

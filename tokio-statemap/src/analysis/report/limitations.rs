@@ -99,14 +99,14 @@ impl Report {
         if !workers {
             parts.push("Workers were not recorded: their shares aren't known.");
         } else if recording.lacking.workers {
-            parts.push("The workers' file is not here: their shares aren't known.");
+            parts.push("The workers' file was not read: their shares aren't known.");
         }
         if !tasks {
             parts.push("Workers only: tasks were not recorded.");
         } else if !recording.task_hooks {
             parts.push("Workers only: task hooks need --cfg tokio_unstable.");
         } else if recording.lacking.tasks {
-            parts.push("Workers only: the tasks' file is not here.");
+            parts.push("Workers only: the tasks' file was not read.");
         } else if !recording.schedule_latency {
             parts.push("Ready times were not recorded (schedule_latency is off).");
         }
@@ -121,8 +121,8 @@ fn reason(why: NoStack) -> &'static str {
             "there is no /proc here, or only that of another pid namespace. Mount it"
         }
         NoStack::NoCall => {
-            "/proc/self/task/*/syscall can't be read. Run the program without set-uid and file \
-             capabilities, and outside of sandboxes that lack that file"
+            "/proc/self/task/*/syscall can't be read. Run the program outside of \
+             sandboxes that hide that file"
         }
         NoStack::MemoryDenied => {
             "the system refuses process_vm_readv. Allow it in the container's seccomp profile"

@@ -77,16 +77,19 @@ impl Report {
                 1 => format!("One poll{kept} was"),
                 n => format!("{n} polls{kept} were"),
             };
-            let or = if waited_ns > 0 { ", or for locks of the runtime's own" } else { "" };
+            let or = if waited_ns > 0 { " or locks of the runtime itself were held" } else { "" };
             let took = human(taken_ns.saturating_add(waited_ns));
             sentences.push(format!(
                 "{were} long only because the processor was taken away{or}, {took} in all."
             ));
         }
         if unseen_polls > 0 {
+            let (were, they) = match unseen_polls {
+                1 => (format!("One long poll{kept} is"), "it"),
+                n => (format!("{n} long polls{kept} are"), "they"),
+            };
             sentences.push(format!(
-                "No function was seen in {}{kept}, {} in all: what they did isn't known, so nobody is blamed for them.",
-                count(unseen_polls, "long poll"),
+                "{were} blamed on no function, {} in all: no stack sample shows what {they} did.",
                 human(unseen_ns),
             ));
         }
@@ -95,12 +98,12 @@ impl Report {
             let took = human(dropped_ns);
             sentences.push(match dropped_polls {
                 1 => format!(
-                    "What one long poll did isn't known, {took} of wall time: it isn't kept, and no other poll of its \
-                     location is blamed."
+                    "One long poll is blamed on no function, {took} of wall time: no detail of it is kept, and no other \
+                     poll of its spawn location is blamed."
                 ),
                 n => format!(
-                    "What {n} long polls did isn't known, {took} of wall time in all: they aren't kept, and no other poll of \
-                     their locations is blamed."
+                    "{n} long polls are blamed on no function, {took} of wall time in all: no detail of them is kept, and \
+                     no other poll of their spawn locations is blamed."
                 ),
             });
         }

@@ -246,10 +246,10 @@ pub(crate) struct Files {
 
 #[derive(Clone, Copy, Debug, ClapArgs)]
 pub(crate) struct WindowArgs {
-    /// The begin of the part to show, from the left edge, such as 250ms
+    /// The start of the part to show, as the time since the left edge, such as 250ms
     #[arg(long, value_name = "TIME", value_parser = units::nanoseconds, allow_hyphen_values = true)]
     pub(crate) begin: Option<u64>,
-    /// The duration of the part to show, such as 2s
+    /// The length of the part to show, such as 2s
     #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds, allow_hyphen_values = true)]
     pub(crate) duration: Option<u64>,
 }

@@ -13,7 +13,7 @@ use crate::trace::snapshot::Snapshot;
 
 const THREADS: u64 = 4;
 const EVENTS: u64 = 80_000;
-/// How many threads each of them is.
+/// The number of threads that each of them stands for.
 const PARTS: u64 = 100;
 
 fn config(keep: Keep) -> CollectorConfig {
@@ -139,5 +139,11 @@ fn without_locks_that_a_fork_left_there_is_no_exchange() {
     let windows = recorder.kept.windows();
     assert!(!recorder.kept.is_free());
     drop(windows);
+    let late = recorder.kept.lock_late(|| false).expect("it is free");
+    assert!(!recorder.kept.is_free());
+    // A hook doesn't wait for it in the child of a fork.
+    assert!(recorder.kept.lock_late(|| true).is_none());
+    drop(late);
+    assert!(recorder.kept.lock_late(|| true).is_some());
     assert!(recorder.kept.is_free());
 }

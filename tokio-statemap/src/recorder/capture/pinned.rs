@@ -1,4 +1,4 @@
-//! What a capture has of before the recent records: the records around the longest polls of the run.
+//! The part of a capture from before the recent records: the records around the longest polls of the run.
 
 use std::sync::Arc;
 

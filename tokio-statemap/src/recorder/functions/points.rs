@@ -11,25 +11,25 @@ use crate::sys::trace_points::{self, Texts};
 /// Reports that a poll of a call begins.
 #[inline(always)]
 pub(super) fn enter(function: &'static Function) {
-    tell(function, trace_points::function_enter);
+    fire(function, trace_points::function_enter);
 }
 
 /// Reports that a poll returned `Pending` and the call waits.
 #[inline(always)]
 pub(super) fn wait(function: &'static Function) {
-    tell(function, trace_points::function_wait);
+    fire(function, trace_points::function_wait);
 }
 
 /// Reports that a call that was polled ended.
 #[inline(always)]
 pub(super) fn end(function: &'static Function, how: End) {
     let is_cancelled = how == End::Cancelled;
-    tell(function, |id, of| trace_points::function_end(id, of, is_cancelled));
+    fire(function, |id, of| trace_points::function_end(id, of, is_cancelled));
 }
 
-/// Calls `point` with the task that the thread polls, 0 if none is recorded, and the texts of `function`.
+/// Fires `point` with the task that the thread polls, 0 if none is recorded, and the texts of `function`.
 #[inline(always)]
-fn tell(function: &'static Function, point: impl FnOnce(u64, &Texts<'_>)) {
+fn fire(function: &'static Function, point: impl FnOnce(u64, &Texts<'_>)) {
     if cfg!(feature = "sdt") {
         let id = thread_recorder::polled().unwrap_or_default();
         let name = || function.name();

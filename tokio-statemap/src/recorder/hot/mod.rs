@@ -1,4 +1,4 @@
-//! What hooks do: from a call by Tokio to records in a chunk of the calling thread.
+//! The work of hooks: from a call by Tokio to records in a chunk of the calling thread.
 //!
 //! [`tokio_hooks`] adapts Tokio's hooks, and [`events`] has what each of them records, on a fast path (one record, the
 //! usual case) and a slow path. [`thread_recorder`] is the state of a thread. What hooks share is [`Shared`].

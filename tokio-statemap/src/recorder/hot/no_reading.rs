@@ -3,7 +3,7 @@
 use crate::recorder::clock::Clock;
 use crate::recorder::record::Kind;
 
-/// Whether threads take readings.
+/// `true` if threads take readings.
 pub(super) const ARE_TAKEN: bool = false;
 
 /// A reading that is never taken.

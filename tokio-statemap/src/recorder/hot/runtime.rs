@@ -1,4 +1,4 @@
-//! What is known of the runtime that is recorded.
+//! The facts that are known of the recorded runtime.
 
 use std::fmt;
 use std::sync::OnceLock;

@@ -44,8 +44,8 @@ pub(crate) struct ThreadRecorder {
     pub(crate) polled: u64,
     /// The location of the last spawn: its address, and its index.
     pub(crate) location: (usize, LocationId),
-    /// The tasks spawned before the window. `None` while lent to `HOT`, and before the first
-    /// window.
+    /// The tasks spawned before the window. `None` while lent to `HOT`, before the first
+    /// window, and in a child of a fork in which they stay locked.
     late: Option<Arc<LateTasks>>,
     pub(super) last_reading: Option<LastReading>,
     /// The counts of calls of instrumented functions, once there was one.
@@ -84,7 +84,7 @@ impl ThreadRecorder {
     fn enter_window(&mut self, kept: &Kept) {
         let window = kept.mode.window();
         if self.window != window {
-            self.late = Some(kept.late());
+            self.late = kept.late();
             self.worker_is_stale = true;
             self.worker_is_from_earlier = self.worker.is_some();
             self.polled = NO_TASK;

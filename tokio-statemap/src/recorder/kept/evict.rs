@@ -1,4 +1,4 @@
-//! How the store stays within `max_events`: with `keep = "first"` recording ends, with `keep = "last"` the oldest records
+//! Keeps the store within `max_events`: with `keep = "first"` recording ends, with `keep = "last"` the oldest records
 //! are evicted.
 
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! How much is kept, and in how large pieces.
+//! The limits on what is kept, and the sizes of its pieces.
 
 use crate::config::{CollectorConfig, Keep};
 

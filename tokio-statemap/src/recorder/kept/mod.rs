@@ -1,4 +1,4 @@
-//! What is kept: full chunks, what evicted records left, and the windows, behind locks that only this module takes.
+//! Keeps full chunks, what evicted records left, and the windows, behind locks that only this module takes.
 //!
 //! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and ends
 //! windows, and [`capture`] copies what is kept at one moment.
@@ -11,7 +11,7 @@
 //! 2. `memory`. Who evicts has both, so nothing is evicted while it is locked. Only a capture, and a
 //!    count of what is lost, wait for `eviction` while they hold `memory`, and who evicts never waits for `memory`.
 //! 3. `windows`. The mode is only changed while it is locked.
-//! 4. `late`, which a hook may wait for. Nothing waits for another lock while it is locked.
+//! 4. `late`, which a hook may wait for, but not in the child of a fork. Nothing waits for another lock while it is locked.
 //! 5. `buffers`, and the reading side of one of them.
 //! 6. `store`.
 
@@ -158,6 +158,7 @@ impl Kept {
             && try_lock(&self.eviction).is_some()
             && try_lock(&self.memory).is_some()
             && try_lock(&self.windows).is_some()
+            && try_lock(&self.late).is_some()
     }
 }
 

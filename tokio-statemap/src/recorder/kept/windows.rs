@@ -11,6 +11,7 @@ use crate::recorder::process;
 use crate::recorder::window::late_tasks::{self, LateTasks};
 use crate::recorder::window::mode::Mode;
 use crate::recorder::window::{Window, Windows};
+use crate::sys::sync::MutexGuard;
 use crate::util::sync::{lock, try_lock};
 
 impl Kept {
@@ -133,7 +134,9 @@ impl Kept {
         // Every task may be late, until an upper bound is known.
         let late = Arc::new(LateTasks::new());
         // Dropped after the lock is released: hooks wait for it.
-        let _before = std::mem::replace(&mut *lock(&self.late), Arc::clone(&late));
+        let _before = self
+            .lock_late(process::is_forked)
+            .map(|mut current| std::mem::replace(&mut *current, Arc::clone(&late)));
         let is_first = windows.all.is_empty();
         windows.all.push(window);
         self.window_from.store(window.from, Ordering::Relaxed);
@@ -147,9 +150,19 @@ impl Kept {
         }
     }
 
-    /// Returns the late tasks of the current window.
-    pub(crate) fn late(&self) -> Arc<LateTasks> {
-        Arc::clone(&lock(&self.late))
+    /// Returns the late tasks of the current window; `None` in the child of a fork in which they stay locked: then the origins
+    /// of tasks from before the window aren't recorded.
+    pub(crate) fn late(&self) -> Option<Arc<LateTasks>> {
+        self.lock_late(process::is_forked).map(|late| Arc::clone(&late))
+    }
+
+    /// Locks the late tasks. In the child of a fork it doesn't wait: another thread of the parent may have had the lock.
+    pub(in crate::recorder) fn lock_late(
+        &self,
+        is_forked: impl FnOnce() -> bool,
+    ) -> Option<MutexGuard<'_, Arc<LateTasks>>> {
+        // Asked only if the lock is taken, as it is a system call.
+        try_lock(&self.late).or_else(|| (!is_forked()).then(|| lock(&self.late)))
     }
 
     /// Declares that tasks may be spawned before the first start.

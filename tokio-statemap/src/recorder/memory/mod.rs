@@ -1,4 +1,4 @@
-//! What evicted records leave behind: the tasks that live, sums, and the records around the longest polls.
+//! The remains of evicted records: the tasks that live, sums, and the records around the longest polls.
 //!
 //! Evicted records pass through [`eviction`], which pins what is around the longest polls. What it drops is applied to the
 //! [`Memory`]: first to [`live_tasks`], then to [`sums`].

@@ -23,7 +23,7 @@ pub(crate) fn ticks() -> u64 {
     TICKS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// How often a thread is preempted at most in each order that is tried: most bugs need one or two.
+/// The most preemptions of a thread in each order that is tried: most bugs need one or two.
 const PREEMPTIONS: usize = 2;
 
 /// Calls `program` for each order in which its threads can run.

@@ -64,7 +64,7 @@ fn a_thread_ends_while_others_collect_and_look() {
     });
 }
 
-/// What one thread had, another gets, while a snapshot is taken.
+/// A thread gets the chunks that another had, while a snapshot is taken.
 #[test]
 fn a_thread_goes_on_with_what_another_had() {
     every_order(|| {

@@ -1,4 +1,4 @@
-//! What stands in for `rtrb` in a model: the same interface, and the same order of loads and stores, with loom's
+//! A stand-in for `rtrb` in a model: the same interface, and the same order of loads and stores, with loom's
 //! atomics, which `rtrb` can't be built with. That `rtrb` itself keeps to it is up to its own tests, Miri and
 //! ThreadSanitizer.
 
@@ -15,9 +15,9 @@ pub(crate) struct RingBuffer<T> {
     /// Locked only to be moved from and to without `unsafe`: std's locks order nothing in a model.
     slots: Box<[Mutex<Option<T>>]>,
     accesses: Accesses,
-    /// How many were ever taken.
+    /// The number of items that were ever taken.
     head: AtomicUsize,
-    /// How many were ever added.
+    /// The number of items that were ever added.
     tail: AtomicUsize,
 }
 

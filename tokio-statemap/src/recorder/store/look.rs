@@ -1,4 +1,4 @@
-//! What a thread is doing, as its records say.
+//! Tells from a thread's records what it is doing.
 
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! What a thread's buffer keeps for the watcher.
+//! The part of a thread's buffer that is for the watcher.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 

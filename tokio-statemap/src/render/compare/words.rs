@@ -91,8 +91,8 @@ impl Comparison {
         let mut remarks = Vec::new();
         if let Some(factor) = self.common_factor.filter(|factor| is_worth_a_line(*factor)) {
             remarks.push(format!(
-                "All lines took {} as long: a slower or busier machine or another build causes that. \
-                 The change of each line is relative to this.",
+                "All lines took {} as long: a slower or busier machine, or another build, can cause this. \
+                 The change of each line is relative to this factor.",
                 multiple(factor),
             ));
         }

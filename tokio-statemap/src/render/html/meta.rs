@@ -24,7 +24,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         (!picture.start.is_zero()).then(|| (picture.start.as_secs(), picture.start.subsec_nanos()));
     let head = object([
         ("cut", &picture.is_cut),
-        ("detail", &picture.whole_run.as_ref().map(|run| run.detail.clone())),
+        ("detail", &picture.whole_run.as_ref().map(|run| array(&run.detail))),
         ("format", &1_u32),
         ("gaps", &array(picture.gaps.iter().map(|&(from, to)| (whole(from), whole(to))))),
         ("headline", &picture.verdict.as_ref().map(|said| &said.headline)),

@@ -5,7 +5,7 @@ use super::run::{NOT_KEPT, delayed};
 use crate::analysis::{Issue, Report, function_name};
 use crate::util::quantity::{count, human};
 
-/// How many are listed.
+/// The number of issues that are listed.
 const LISTED: usize = 6;
 
 impl Report {

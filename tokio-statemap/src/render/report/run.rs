@@ -88,11 +88,11 @@ impl Report {
             parts.push(format!("{cut} began before or ended after what was recorded."));
         }
         let there =
-            if self.recording.detail_ns.is_some() { "In what is kept in detail " } else { "" };
+            if self.recording.detail_ns.is_some() { "In the part kept in detail, " } else { "" };
         if self.counts.handovers > 0 {
             let times = count(self.counts.handovers as u64, "time");
             parts.push(format!(
-                "{there}block_in_place handed a worker on {times}; a poll counts up to there."
+                "{there}block_in_place handed a worker to another thread {times}; the poll that called it is counted up to then."
             ));
         }
         if self.counts.blocking_threads > 0 {
@@ -116,13 +116,13 @@ impl Report {
         if self.recording.stretches_before > 0 {
             let moments = count(self.recording.stretches_before as u64, "moment");
             kept = format!(
-                "{kept}, and {moments} before, around the longest polls, {} in all",
+                "{kept}, and {moments} before, around the longest polls ({} in all),",
                 human(self.recording.before_ns)
             );
         }
         let others = Lost { dropped_events: 0, ..self.recording.lost };
         parts.push(format!(
-            "Kept in detail: the last {kept}; {}, {others}. {} dropped by design.",
+            "The last {kept} are kept in detail: {}, {others}. {} dropped by design.",
             count(self.recording.events, "event"),
             self.dropped("An"),
         ));
@@ -208,8 +208,8 @@ impl Report {
     /// Describes the number of dropped events; a single one gets this article.
     fn dropped(&self, article: &str) -> String {
         match self.recording.lost.dropped_events {
-            1 => format!("{article} older one was"),
-            n => format!("{n} older ones were"),
+            1 => format!("{article} older event was"),
+            n => format!("{n} older events were"),
         }
     }
 
@@ -260,10 +260,10 @@ impl Report {
         // What the machine took of polls that aren't kept is unknown.
         let title = match self.recording.detail_ns {
             Some(_) => {
-                "What held the runtime, by wall time (latency: longest from woken to polled):"
+                "Spawn locations, by wall time (latency: the longest time from wake to poll):"
             }
             None => {
-                "What held the runtime (total: wall time; latency: longest from woken to polled):"
+                "Spawn locations (total: wall time; latency: the longest time from wake to poll):"
             }
         };
         let mut lines = vec![String::new(), title.to_owned()];
@@ -273,7 +273,9 @@ impl Report {
             lines.push(format!("… and {} more", count(more as u64, "location")));
         }
         if rows.iter().any(off_worker) {
-            lines.push("* not on a worker: it holds none up".to_owned());
+            lines.push(
+                "* includes polls on threads that aren't workers: these held no worker".to_owned(),
+            );
         }
         lines
     }

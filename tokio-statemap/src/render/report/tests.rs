@@ -109,9 +109,9 @@ fn exhausted_pool() -> ExhaustedPool {
 fn names_what_exhausted_the_blocking_pool() {
     let mut timeline = timeline(120);
     timeline.pool.exhausted = Some(exhausted_pool());
-    let said = "The blocking pool was exhausted: up to 46 tasks waited at once for its 2 threads, \
-                12.0 s in sum, the longest 480 ms. Meanwhile it ran 48 tasks of 20.0 ms on average, \
-                spawned at src/thumbnails.rs:31:14.";
+    let said = "The blocking pool was exhausted: up to 46 tasks at once waited for its 2 threads, \
+                for 12.0 s in sum, and each for up to 480 ms. Meanwhile the pool ran 48 tasks spawned at \
+                src/thumbnails.rs:31:14, for 20.0 ms each on average.";
     let workers = "No poll held a worker over 1 ms, and the workers were busy 12.0 % of the time.";
     assert_eq!(verdict(&timeline), format!("{said} {workers}"));
 
@@ -133,11 +133,11 @@ fn names_what_exhausted_the_blocking_pool() {
     (pool.threads, pool.most_waiting, pool.tasks, pool.other_locations) = (1, 1, 1, 3);
     pool.location = None;
     timeline.pool.exhausted = Some(pool);
-    let said = "up to 1 task waited at once for its only thread, 12.0 s in sum, the longest 480 ms. \
-                Mostly it ran one task of 960 ms, of unknown spawn location. No poll";
+    let said = "up to 1 task at once waited for its only thread, for 12.0 s in sum, and each for up to 480 ms. \
+                Meanwhile 1 task of unknown spawn location occupied its threads longest, for 960 ms. No poll";
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
     timeline.pool.exhausted = Some(ExhaustedPool { tasks: 0, ..pool });
-    let said = "the longest 480 ms. No task occupying a pool thread finished during the recording. No poll";
+    let said = "each for up to 480 ms. No task occupying a pool thread finished during the recording. No poll";
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
 }
 
@@ -170,8 +170,8 @@ fn names_what_held_busy_workers() {
     assert_eq!(
         verdict(&timeline),
         "The workers were busy 99.0 % of the time: 2 tasks spawned at src/main.rs:60:5 took 87.4 % of their \
-         time. No poll held a worker over 1 ms. The longest poll of main, at least 1.00 s, was on a thread \
-         that is no worker."
+         time. No poll held a worker over 1 ms. The longest poll of main took at least 1.00 s, on a thread \
+         that isn't a worker."
     );
     // The same with a gap in the recording: the workers were parked the rest of the time.
     timeline.gaps = vec![(0, 990 * MS)];
@@ -190,7 +190,7 @@ fn blames_nothing_in_a_healthy_program() {
     assert_eq!(
         verdict(&timeline),
         "Nothing held the runtime up: no poll held a worker over 1 ms, and the workers were busy \
-         12.0 % of the time. The longest poll of main, 500 ms, was on a thread that is no worker."
+         12.0 % of the time. The longest poll of main took 500 ms, on a thread that isn't a worker."
     );
     timeline.tasks.remove(0);
     assert!(verdict(&timeline).ends_with(" of the time."));
@@ -259,7 +259,10 @@ fn uses_the_singular() {
     let text = timeline.report().to_string();
     assert!(text.contains("1 event kept, 0 events lost."), "{text}");
     let text = text.replace('\n', " ");
-    assert!(text.contains("The last event is kept; an older one was dropped by design."), "{text}");
+    assert!(
+        text.contains("The last event is kept; an older event was dropped by design."),
+        "{text}"
+    );
 }
 
 #[test]
@@ -288,7 +291,7 @@ fn states_what_is_unknown() {
     *timeline.tasks = vec![main_task(vec![])];
     assert_eq!(
         verdict(&timeline),
-        "Which task held the runtime up isn't known: Tokio's task hooks need --cfg tokio_unstable. \
+        "No task can be named that held the runtime up: Tokio's task hooks need --cfg tokio_unstable. \
          The workers were busy 12.0 % of the time."
     );
     let text = timeline.report().to_string();
@@ -298,7 +301,8 @@ fn states_what_is_unknown() {
     assert!(verdict(&timeline).contains("tasks were not recorded"));
     timeline.settings.trace_target = TraceTarget::Tasks;
     assert!(
-        verdict(&timeline).contains("; how busy the workers were isn't known. No task was seen")
+        verdict(&timeline)
+            .contains("; how busy the workers were isn't known. No spawned task was recorded")
     );
     timeline.events = 0;
     assert_eq!(verdict(&timeline), "Nothing was recorded.");
@@ -347,12 +351,12 @@ Which functions held workers isn't known: that needs the feature `stacks`.
 worker-0  running 12.0 %, parked 88.0 %
 worker-1  running 12.0 %, parked 88.0 %
 
-What held the runtime (total: wall time; latency: longest from woken to polled):
+Spawn locations (total: wall time; latency: the longest time from wake to poll):
 spawned at             tasks polls    total longest     p50     p99 latency
 src/main.rs:42:9           1     2  26.0 ms 25.6 ms  400 µs 25.6 ms 20.0 µs
 src/main.rs:50:9           1     1  30.0 µs 30.0 µs 30.0 µs 30.0 µs 8.00 µs
 src/main.rs:5:1 (main)     1     1 *2.00 ms 2.00 ms 2.00 ms 2.00 ms       -
-* not on a worker: it holds none up
+* includes polls on threads that aren't workers: these held no worker
 
 The longest polls (delayed: how long others waited meanwhile, in sum):
      at   length    worker  delayed  where, or spawned at

@@ -49,14 +49,16 @@ impl Report {
     }
 }
 
-/// Says where the holder of a lock waited meanwhile.
+/// Describes where the holder of a lock waited meanwhile.
 fn held(row: &WaitRow) -> Vec<String> {
     let Some(holder) = &row.holder else { return Vec::new() };
+    let waits = match (holder.times, holder.of) {
+        (_, 1) => "the only wait".to_owned(),
+        (times, of) => format!("{times} of the {of} waits"),
+    };
     wrap(&format!(
-        "What is awaited at {} was held by tasks that waited at {} meanwhile: in {} of {} whose holder is known.",
+        "In {waits} at {} whose holder is known, the holder itself waited at {}.",
         clean(&row.label()),
         clean(&holder.label()),
-        holder.times,
-        count(holder.of, "wait"),
     ))
 }

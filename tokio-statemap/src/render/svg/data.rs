@@ -23,7 +23,7 @@ pub(super) fn script_data(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRo
     let verdict = verdict.map(|said| (display(&said.headline, 600), display(&said.details, 600)));
     let data = object([
         ("columns", &rows.scale.columns),
-        ("detail", &picture.whole_run.as_ref().map(|run| display(&run.detail, 300))),
+        ("detail", &picture.whole_run.as_ref().map(|run| display(&run.detail.join(" "), 300))),
         ("gaps", &array(picture.gaps.iter().take(super::plan::GAPS))),
         ("length", &picture.length_ns),
         ("long", &picture.long_poll_ns),

@@ -66,8 +66,8 @@ pub(super) fn assemble(
     let mut svg = String::with_capacity(rows_size + 80_000);
     let verdict = picture.verdict.as_ref();
     let mut description = verdict.map_or_else(String::new, ToString::to_string);
-    let kept = picture.whole_run.as_ref().map(|run| &run.detail);
-    for note in kept.into_iter().cloned().chain(picture.notes_with_edge()) {
+    let kept = picture.whole_run.as_ref().map(|run| run.detail.join(" "));
+    for note in kept.into_iter().chain(picture.notes_with_edge()) {
         let _ = write!(description, " {note}");
     }
     let _ = write!(

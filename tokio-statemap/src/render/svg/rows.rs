@@ -21,7 +21,7 @@ pub(super) struct Drawn {
     pub(super) group: u32,
     /// The place of the row within its section.
     pub(super) order: Order,
-    /// Whether the row contains the worst poll.
+    /// `true` if the row contains the worst poll.
     pub(super) is_worst: bool,
     /// The attributes and the content of the element.
     pub(super) body: String,

@@ -23,7 +23,7 @@ pub(super) fn write(
     to: &mut String,
 ) -> u32 {
     to.push_str("<g id=\"detail\">");
-    for line in wrap(&run.detail, 12.0, f64::from(WIDTH - 2 * MARGIN), 2) {
+    for line in wrap(&run.detail.join(" "), 12.0, f64::from(WIDTH - 2 * MARGIN), 2) {
         y += 16;
         let _ = write!(to, "<text x=\"{MARGIN}\" y=\"{y}\">{}</text>", escape(&line));
     }

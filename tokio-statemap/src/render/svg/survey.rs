@@ -15,9 +15,9 @@ pub(super) const CELLS: usize = 2048;
 /// The importance of a row, larger for rows that are drawn first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// Whether it is `main`.
+    /// `true` if it is `main`.
     is_root: bool,
-    /// Whether it has the poll or wait that the verdict names.
+    /// `true` if it has the poll or wait that the verdict names.
     is_worst: bool,
     /// The own time of its longest poll, if that is a long poll.
     longest_ns: u64,

@@ -38,11 +38,11 @@ pub(crate) struct QueueSeen {
     pub(crate) ended: Option<Option<SpawnLocation>>,
 }
 
-/// What a thread had used of the processor at a moment, in all.
+/// The processor time that a thread had used up to a moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     pub(crate) time_ns: u64,
-    /// How much later that is than the next event of the thread.
+    /// The time by which that is later than the next event of the thread, in ns.
     pub(crate) late_ns: u64,
     pub(crate) cpu_ns: u64,
     /// As [`Switches::between`](crate::recorder::record::Switches::between) takes them; `None` if the system doesn't say.

@@ -19,7 +19,7 @@ use crate::util::random::Random;
 /// In ticks, each of which is a nanosecond: all times are multiples of it.
 const UNIT: u64 = 1 << 32;
 
-/// What the programs have in common: how times are told, when they begin, and how long a unit is in ns.
+/// The parts that the programs have in common: their clock, their start, and the length of a unit in ns.
 struct Base {
     scale: TickScale,
     from: u64,
@@ -209,7 +209,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// What a recorder has that holds so many events.
+/// The contents of a recorder that holds so many events.
 struct Held<'a> {
     program: &'a Program<'a>,
     max_events: u64,
@@ -217,7 +217,7 @@ struct Held<'a> {
     eviction: Eviction,
     memory: Memory,
     dropped: u64,
-    /// Of each thread how many records left the store.
+    /// The number of records of each thread that left the store.
     left: Vec<usize>,
 }
 

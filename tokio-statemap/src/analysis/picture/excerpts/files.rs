@@ -10,7 +10,7 @@ use crate::util::source_path::shown;
 #[derive(Clone, Debug)]
 pub struct SourceFiles {
     root: Root,
-    /// Whether absolute paths are those of files, too.
+    /// `true` if absolute paths are those of files, too.
     is_own: bool,
 }
 

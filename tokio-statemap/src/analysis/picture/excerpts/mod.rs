@@ -32,7 +32,7 @@ pub(crate) struct Excerpt {
     pub(crate) first: u32,
     /// The lines, without their common indentation.
     pub(crate) lines: Vec<String>,
-    /// Whether the file is newer than what was recorded.
+    /// `true` if the file is newer than what was recorded.
     pub(crate) is_changed: bool,
 }
 

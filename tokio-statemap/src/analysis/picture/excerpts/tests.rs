@@ -1,4 +1,4 @@
-//! What is read of files is some lines of those that are meant, whatever these are, and never anything else.
+//! Tests that only some lines of the meant files are read, whatever these files are.
 
 use std::fs::{self, File};
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ fn at(line: u32) -> TreePlace {
     TreePlace::Waits(vec![TreeFrame::from_frame(&function("async shop::pay", line))])
 }
 
-/// Of each group the task, how many they are, and the least time.
+/// Returns each group's task, its number of tasks, and the least time.
 fn folded(trees: &[TaskTree]) -> Vec<(u64, usize, u64)> {
     let of = |group: &TreeGroup<'_>| (group.first.id.unwrap_or(0), group.tasks, group.least_ns);
     TreeGroup::fold(trees).iter().map(of).collect()
@@ -106,7 +106,7 @@ fn what_tells_trees_apart() {
     assert_eq!(folded(&[polled(), polled()]).len(), 2);
 }
 
-/// What the report groups: tasks of one spawn location and one place.
+/// The report groups tasks of one spawn location and one place.
 #[test]
 fn those_that_still_wait_are_grouped_by_place() {
     let root = |number| Task { key: TaskKey::Root(number), ..task(0, vec![poll(S, 2 * S, 1)]) };

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether a task may that has waited for `for_ns` of `END_NS`.
+/// Returns `true` if a task that has waited for `for_ns` of `END_NS` is maybe forgotten.
 fn is_maybe_forgotten(wait: Wait, for_ns: u64) -> bool {
     let mut timeline = timeline(vec![task(7, vec![poll(S, END_NS - for_ns, 1)])]);
     timeline.places.waits = vec![wait];

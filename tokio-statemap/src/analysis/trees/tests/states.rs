@@ -1,4 +1,4 @@
-//! What is said of a single task, by its state.
+//! Tests of what is said of a single task, by its state.
 
 use super::*;
 use crate::trace::timeline::PollSample;

@@ -13,7 +13,7 @@ use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, StackCopy, Unavailable};
 use kinds::{Kind, Thread};
 
-/// How many are made of each kind of thread, and what became of them.
+/// The number of captures of each kind of thread, and their results.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     running: u64,

@@ -112,8 +112,8 @@ impl Watcher {
         static WARNED: Once = Once::new();
         WARNED.call_once(|| {
             warn(format_args!(
-                "no more stacks are taken, and why polls take long isn't known: a seccomp filter is in force, which may end \
-                 the program for system calls that it doesn't make by itself"
+                "stack sampling has stopped, so the functions in long polls are no longer known: a seccomp filter is in \
+                 force, which may end the program for the system calls of sampling"
             ));
         });
         self.awake.extend(self.resting.take());

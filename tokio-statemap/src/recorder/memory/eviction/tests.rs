@@ -41,7 +41,7 @@ impl Evicted {
         assert_eq!(self.staged, self.dropped + kept, "no event is lost");
     }
 
-    /// What each pin has, by stream: the times of its records.
+    /// Returns the times of each pin's records, by stream.
     fn pinned(&self) -> Vec<Vec<(StreamId, Vec<u64>)>> {
         let of = |segment: &Segment| segment.records().iter().map(|r| r.ticks).collect();
         let pin = |pin: &pinned::PinnedWindow| {

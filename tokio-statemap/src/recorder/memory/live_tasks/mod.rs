@@ -48,7 +48,7 @@ pub(crate) struct LiveTasks {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stream {
     pub(crate) state: ThreadState,
-    /// Whether it is parked, if it ever parked or unparked.
+    /// `true` if it is parked, if it ever parked or unparked.
     pub(crate) parked: Option<bool>,
     pub(crate) stopped: bool,
     /// The number of the window in which it was last seen.

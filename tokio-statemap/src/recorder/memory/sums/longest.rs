@@ -11,7 +11,7 @@ const MAX: usize = 1000;
 pub(crate) struct LongestPoll {
     /// The time for which it held its worker, or ran on a thread that is no worker.
     pub(crate) length: u64,
-    /// Of equals the earliest counts as the longest.
+    /// The start: of equally long polls the earliest counts as the longest.
     pub(crate) start: Reverse<u64>,
     pub(crate) task: Reverse<u64>,
     pub(crate) row: u32,

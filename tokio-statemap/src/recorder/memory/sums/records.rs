@@ -1,4 +1,4 @@
-//! What each record adds to the sums.
+//! Adds each record to the sums.
 
 use std::cmp::Reverse;
 
@@ -123,7 +123,7 @@ struct Add<'a> {
     acts: &'a mut Acts,
     stream: StreamId,
     live_tasks: &'a LiveTasks,
-    /// Whether no thread became a worker in the records that are added up.
+    /// `true` if no thread became a worker in the records that are added up.
     are_plain: bool,
 }
 

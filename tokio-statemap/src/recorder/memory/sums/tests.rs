@@ -175,7 +175,7 @@ fn until(at: u64) -> Vec<Window> {
     WINDOWS.iter().filter(|w| w.from <= at).map(so_far).collect()
 }
 
-/// What of the sums is told.
+/// The part of the sums that is compared.
 #[derive(Debug, PartialEq)]
 struct Told {
     rows: Vec<LocationSums>,
@@ -237,7 +237,7 @@ fn the_sums_are_the_same_however_little_is_held() {
     assert!(long > 1000 && ready_ns > 1000, "{long} {ready_ns}");
 }
 
-/// What was found of a location: tasks, polls, their time in all, long ones, their time, and how long tasks were ready.
+/// The sums of a location: tasks, polls, their time in all, long ones, their time, and how long tasks were ready.
 type Found = [u64; 6];
 
 /// Returns what a plain walk over the records of each thread finds, where each of them is a worker.

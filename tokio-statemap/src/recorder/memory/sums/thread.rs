@@ -1,4 +1,4 @@
-//! What is known of a thread where its records were added up to.
+//! The state of a thread at the record up to which its records are added up.
 
 use crate::recorder::memory::sums::worker::{Claim, Does};
 use crate::recorder::record::reader::{OpenPoll, ThreadState};
@@ -32,7 +32,7 @@ pub(super) struct Acts {
     /// As which worker it acted last in this window.
     last_worker: Option<u32>,
     pub(super) started: Option<u64>,
-    /// Whether it has done anything since it started.
+    /// `true` if it has done anything since it started.
     pub(super) is_used: bool,
 }
 

@@ -17,7 +17,7 @@ struct Filled {
     buffer: &'static Buffer,
     writer: Option<RecordWriter>,
     rings: ThreadEnd,
-    /// How many empty chunks the thread is given each time one is full.
+    /// The number of empty chunks that the thread is given each time one is full.
     given: usize,
     /// `true` if it finds an empty chunk elsewhere if it was given none.
     finds: bool,
@@ -193,7 +193,7 @@ fn the_chunk_that_is_filled_is_read() {
     }
 }
 
-/// What the background thread does, and a snapshot, while a thread writes.
+/// The background thread works and a snapshot is taken while a thread writes.
 #[test]
 fn one_thread_writes_while_others_collect() {
     const RECORDS: u64 = if cfg!(miri) { 400 } else { 100_000 };

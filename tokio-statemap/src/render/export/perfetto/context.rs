@@ -25,7 +25,7 @@ pub(super) struct Flows {
     pub(super) first: u64,
     /// The number of polls of all tasks before each task, of those that were seen.
     pub(super) before: Vec<usize>,
-    /// Whether the flow into each poll has begun.
+    /// `true` if the flow into each poll has begun.
     pub(super) is_begun: Vec<bool>,
 }
 

@@ -121,8 +121,8 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
     );
     let text = words(&report.to_string());
     for said in [
-        "The whole run, 3600 s: 9 tasks, 90111 polls. Kept in detail: the last 1.00 s; 100 events, 0 \
-         events lost. 5000 older ones were dropped by design. 311 polls held a worker over 1 ms, 6.23 s \
+        "The whole run, 3600 s: 9 tasks, 90111 polls. The last 1.00 s are kept in detail: 100 events, 0 \
+         events lost. 5000 older events were dropped by design. 311 polls held a worker over 1 ms, 6.23 s \
          of wall time in all; 5 are kept in detail.",
         "worker-0 running 10.0 %, parked 90.0 %",
         "src/often.rs:4:2 3 90000 7.10 s 20.0 ms 10.0 µs 10.0 µs 7.00 µs",
@@ -166,8 +166,8 @@ fn a_location_without_any_kept_long_poll_is_named() {
          the workers were busy 10.0 % of the time."
     );
     let text = words(&report.to_string());
-    let few = "What 9 long polls did isn't known, 18.0 ms of wall time in all: they aren't kept, and no other poll of \
-               their locations is blamed.";
+    let few = "9 long polls are blamed on no function, 18.0 ms of wall time in all: no detail of them is kept, and no \
+               other poll of their spawn locations is blamed.";
     assert!(text.contains(few), "{report}");
     // But not a poll of that length.
     timeline.whole_run = of_an_hour(other(), vec![location(gone, 90_000, 1, 150 * MS)]).whole_run;
@@ -215,7 +215,7 @@ fn time_possibly_taken_by_the_machine_is_unattributed() {
     assert!(report.verdict.to_string().starts_with(said), "{report}");
     let text = words(&report.to_string());
     assert!(
-        text.contains("No function was seen in 1 long poll of those kept in detail"),
+        text.contains("One long poll of those kept in detail is blamed on no function"),
         "{report}"
     );
 }

@@ -13,13 +13,13 @@ use crate::sys::threads::stack::test_stacks::{
     Guarded, with_alternate_stack, without_alternate_stack,
 };
 
-/// How much stack a thread has that isn't meant to have little.
+/// The stack of a thread that isn't meant to have little, in bytes.
 const ENOUGH: usize = 2 << 20;
 
 /// As much as the C library's threads have at least.
 const TINY: usize = 16 << 10;
 
-/// What a thread does.
+/// The work of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It computes without a pause.

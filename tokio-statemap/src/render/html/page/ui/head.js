@@ -32,10 +32,9 @@ export const showFacts = (meta) => {
   byId("facts").title = byId("facts").textContent;
   const detail = byId("detail");
   detail.hidden = !meta.detail;
-  // "In detail: …. In sums only: …."
-  const [kept, summed] = (meta.detail ?? "").split(/(?<=\.) (?=In )/);
+  const [kept, summed] = meta.detail ?? ["", ""];
   byId("detail-kept").textContent = kept;
-  byId("detail-summed").textContent = summed ?? "";
+  byId("detail-summed").textContent = summed;
   const notes = byId("notes");
   // That this is only a part of the run is the first note, and stands out.
   notes.replaceChildren(...meta.notes.slice(0, MOST_NOTES).map((note, n) => make("li", { class: meta.cut && n === 0 ? "cut" : null }, shorten(note, 400))));
