@@ -47,8 +47,9 @@ const LEVEL: u8 = 4;
 pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut dyn Write) -> io::Result<()> {
     for (index, origin) in picture.origins.iter().enumerate() {
         let section_of = |kind: SectionKind| {
-            let of_kind = |s: &(usize, &Section<'_>)| s.1.origin == index && s.1.kind == kind;
-            picture.sections.iter().enumerate().find(of_kind)
+            let is_it = |s: &Section<'_>| s.origin == index && s.kind == kind;
+            let at = picture.sections.iter().position(is_it)?;
+            Some((at, &picture.sections[at]))
         };
         let from_ns = origin.from_ns;
         match &origin.of {
