@@ -68,7 +68,7 @@ pub(super) struct Writer<'a> {
     unit_ns: u64,
     written: Written,
     columns: Columns,
-    base64: String,
+    text: String,
 }
 
 /// The columns of the current chunk.
@@ -86,7 +86,7 @@ impl<'a> Writer<'a> {
     /// Creates a writer of times in units of [`unit_ns`].
     pub(super) fn new(w: &'a mut dyn Write, unit_ns: u64) -> Self {
         let (written, columns) = (Written::default(), Columns::default());
-        Self { w, unit_ns, written, columns, base64: String::new() }
+        Self { w, unit_ns, written, columns, text: String::new() }
     }
 
     pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
@@ -152,12 +152,12 @@ impl<'a> Writer<'a> {
         }
         let section = self.written.sections.len() as u64 - 1;
         let compressed = compress_to_vec(&self.columns.take(section), LEVEL);
-        self.base64.clear();
-        STANDARD.encode_string(&compressed, &mut self.base64);
+        self.text.clear();
+        self.text.push_str("<script type=\"text/plain\" class=\"statemap-chunk\">");
+        STANDARD.encode_string(&compressed, &mut self.text);
+        self.text.push_str("</script>\n");
         self.written.chunks += 1;
-        self.w.write_all(b"<script type=\"text/plain\" class=\"statemap-chunk\">")?;
-        self.w.write_all(self.base64.as_bytes())?;
-        self.w.write_all(b"</script>\n")
+        self.w.write_all(self.text.as_bytes())
     }
 }
 

@@ -30,7 +30,7 @@ fn unpacked(packed: &[u8]) -> String {
 pub(super) fn body(title: &str, answer: &str) -> String {
     let (begin, rest) = BODY.split_once("{{title}}").expect("the body has a title");
     let (middle, end) = rest.split_once("{{answer}}").expect("the body has an answer");
-    [begin, title, middle, answer, end].concat()
+    format!("{begin}{title}{middle}{answer}{end}")
 }
 
 /// Returns the content security policy: this script and this style sheet, and nothing from elsewhere.

@@ -58,14 +58,20 @@ pub(in crate::render) fn pad_right(text: &str, columns: usize) -> String {
 /// The lines of a table. The first cell of each row is a name: it stands on the left, or else on the
 /// right of the others, in the room that they leave.
 pub(in crate::render) fn table<const N: usize>(
+    heads: &[&str; N],
     rows: &[[String; N]],
     has_names_first: bool,
 ) -> Vec<String> {
-    table_of(rows.as_flattened(), N, has_names_first)
+    table_of(heads, rows.as_flattened(), has_names_first)
 }
 
 /// The same of so many columns: compiled once, and not for each number of them.
-fn table_of(cells: &[String], columns: usize, has_names_first: bool) -> Vec<String> {
+fn table_of(heads: &[&str], rows: &[String], has_names_first: bool) -> Vec<String> {
+    let columns = heads.len();
+    let mut cells = heads.to_vec();
+    for cell in rows {
+        cells.push(cell);
+    }
     let mut widths = vec![0; columns];
     for (at, cell) in cells.iter().enumerate() {
         let widest = &mut widths[at % columns];
@@ -78,7 +84,7 @@ fn table_of(cells: &[String], columns: usize, has_names_first: bool) -> Vec<Stri
     let room = COLUMNS.saturating_sub(others + gap * (columns - 1));
     let (mut names, mut name_width) = (Vec::new(), 0);
     for row in cells.chunks(columns) {
-        let name = keep_right(&row[0], room);
+        let name = keep_right(row[0], room);
         name_width = width(&name).max(name_width);
         names.push(name);
     }

@@ -128,9 +128,9 @@ pub(super) fn crate_of_symbol(symbol: &str) -> Option<&str> {
     }
     rest = without_number(rest);
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-    let len: usize = rest[..digits].parse().ok()?;
+    let len: u64 = rest[..digits].parse().ok()?;
     let name = rest[digits..].strip_prefix('_').unwrap_or(&rest[digits..]);
-    name.get(..len)
+    name.get(..usize::try_from(len).ok()?)
 }
 
 /// Removes the number that tells equal names apart.

@@ -148,7 +148,10 @@ impl SystemCall {
             words.push(word);
         }
         let (number, first, [stack_pointer, instruction_pointer]) = match words[..] {
-            [number, first, _, _, _, _, _, sp, ip] => (number.parse().ok()?, first, [sp, ip]),
+            [number, first, _, _, _, _, _, sp, ip] => {
+                let number: u64 = number.parse().ok()?;
+                (i64::try_from(number).ok()?, first, [sp, ip])
+            }
             ["-1", sp, ip] => (PAGE_FAULT, "0x0", [sp, ip]),
             _ => return None,
         };

@@ -73,9 +73,10 @@ pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut dyn Write) -> i
 }
 
 fn element(bytes: &[u8], w: &mut dyn Write) -> io::Result<()> {
-    w.write_all(ELEMENT.as_bytes())?;
-    w.write_all(STANDARD.encode(compress_to_vec(bytes, LEVEL)).as_bytes())?;
-    w.write_all(b"</script>\n")
+    let mut text = ELEMENT.to_owned();
+    STANDARD.encode_string(compress_to_vec(bytes, LEVEL), &mut text);
+    text.push_str("</script>\n");
+    w.write_all(text.as_bytes())
 }
 
 /// A run and its place in the page.
