@@ -66,13 +66,14 @@ const OFF: &str = "\x1b[0m";
 fn nearest(colour: Rgb) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |channel: u8| {
-        let mut nearest = 0;
-        for step in 1..STEPS.len() {
-            if STEPS[step].abs_diff(channel) < STEPS[nearest].abs_diff(channel) {
-                nearest = step;
+        let (mut nearest, mut least) = (0, u8::MAX);
+        for (step, of_step) in STEPS.iter().enumerate() {
+            let distance = of_step.abs_diff(channel);
+            if distance < least {
+                (nearest, least) = (step as u8, distance);
             }
         }
-        nearest as u8
+        nearest
     };
     let [r, g, b] = colour.channels();
     16 + 36 * step(r) + 6 * step(g) + step(b)

@@ -17,12 +17,10 @@ pub(super) fn facts(profile: &Profile) -> Option<[Number; 3]> {
 impl Parts {
     pub(super) fn profile(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         for of in &timeline.profile.functions {
-            let ended = match &of.ended {
-                Some(ended) => {
-                    Some([per_call(ended.total), per_call(ended.own), per_call(ended.waiting)])
-                }
-                None => None,
-            };
+            let ended = of
+                .ended
+                .as_ref()
+                .map(|ended| [per_call(ended.total), per_call(ended.own), per_call(ended.waiting)]);
             self.entry(
                 text,
                 List::Profile,

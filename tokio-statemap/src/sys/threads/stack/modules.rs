@@ -77,13 +77,13 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
         (headers, name.map(CStr::to_bytes).unwrap_or_default())
     };
     let base = info.dlpi_addr;
-    let mut range = u64::MAX..0;
+    let (mut first, mut end) = (u64::MAX, 0);
     let (mut segments, mut code, mut hdr) = (Vec::new(), Vec::new(), None);
     for p in headers {
         let from = base.wrapping_add(p.p_vaddr);
         let part = from..from.saturating_add(p.p_memsz);
         if p.p_type == libc::PT_LOAD {
-            range = range.start.min(part.start)..range.end.max(part.end);
+            (first, end) = (part.start.min(first), part.end.max(end));
             if p.p_flags & libc::PF_X != 0 {
                 code.push(part.clone());
             }
@@ -99,7 +99,15 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
     let eh_frame = address..segment.end;
     let path = (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)));
     let path = path.filter(|path| path.is_absolute());
-    Some(LoadedModule { path, is_program: false, base, range, code, eh_frame_hdr: hdr, eh_frame })
+    Some(LoadedModule {
+        path,
+        is_program: false,
+        base,
+        range: first..end,
+        code,
+        eh_frame_hdr: hdr,
+        eh_frame,
+    })
 }
 
 /// Returns the address of the unwind information by the table's first bytes: a version, three encodings, and
