@@ -175,6 +175,10 @@ pub(crate) const REST: [Colour; 32] = [
 ];
 
 /// Returns all colours.
-pub(crate) fn all() -> impl Iterator<Item = &'static Colour> {
-    STATES.iter().chain(&OTHERS).chain(&LINES).chain(&REST)
+pub(crate) fn all() -> Vec<Colour> {
+    let mut all = Vec::new();
+    for part in [&STATES[..], &OTHERS, &LINES, &REST] {
+        all.extend_from_slice(part);
+    }
+    all
 }

@@ -28,64 +28,68 @@ pub struct Folded<'a>(pub &'a [TaskTree]);
 impl fmt::Display for Folded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let trees = self.0;
-        let of_state = |state| trees.iter().filter(|tree| tree.state == state).count() as u64;
-        let states = [
+        let mut text = count(trees.len() as u64, "task").to_string();
+        let mut separator = ": ";
+        for (state, name) in [
             (TaskState::Running, "polled"),
             (TaskState::Ready, "ready"),
             (TaskState::Spawned, "not polled yet"),
             (TaskState::Waiting, "waiting"),
-        ];
-        let states = states.map(|(state, name)| (of_state(state), name));
-        let states: Vec<_> = states
-            .iter()
-            .filter(|(tasks, _)| *tasks > 0)
-            .map(|(tasks, name)| format!("{tasks} {name}"))
-            .collect();
-        write!(f, "{}", count(trees.len() as u64, "task"))?;
-        if !states.is_empty() {
-            write!(f, ": {}", states.join(", "))?;
+        ] {
+            let tasks = number_of(trees, &|tree| tree.state == state);
+            if tasks > 0 {
+                text += &format!("{separator}{tasks} {name}");
+                separator = ", ";
+            }
         }
-        f.write_str(".")?;
+        text.push('.');
         let is_unknown =
-            |tree: &&TaskTree| tree.state == TaskState::Waiting && tree.place == TreePlace::Unknown;
-        match trees.iter().filter(is_unknown).count() as u64 {
+            |tree: &TaskTree| tree.state == TaskState::Waiting && tree.place == TreePlace::Unknown;
+        match number_of(trees, &is_unknown) {
             0 => {}
-            1 => f.write_str(
+            1 => text.push_str(
                 " 1 task waits at an unknown place: it wasn't spawned through tokio_statemap, or the \
                  program has no symbols.",
-            )?,
-            n => write!(
-                f,
-                " {n} tasks wait at unknown places: they weren't spawned through tokio_statemap, or the \
-                 program has no symbols."
-            )?,
+            ),
+            n => {
+                text += &format!(
+                    " {n} tasks wait at unknown places: they weren't spawned through tokio_statemap, or \
+                     the program has no symbols."
+                );
+            }
         }
         for group in TreeGroup::fold(trees) {
-            f.write_str("\n\n")?;
-            write_group(f, &group)?;
+            text.push_str("\n\n");
+            add_group(&mut text, &group);
         }
-        Ok(())
+        f.write_str(&text)
     }
+}
+
+fn number_of(trees: &[TaskTree], is_it: &dyn Fn(&TaskTree) -> bool) -> usize {
+    trees.iter().filter(|tree| is_it(tree)).count()
 }
 
 impl fmt::Display for TaskTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_group(f, &TreeGroup { first: self, tasks: 1, least_ns: self.for_ns })
+        let mut text = String::new();
+        add_group(&mut text, &TreeGroup { first: self, tasks: 1, least_ns: self.for_ns });
+        f.write_str(&text)
     }
 }
 
-fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result {
+fn add_group(text: &mut String, group: &TreeGroup<'_>) {
     let tree = group.first;
-    write!(f, "{}", tree.task)?;
+    *text += &tree.task.to_string();
     if let Some(name) = &tree.name {
-        write!(f, " \"{}\"", clean(name))?;
+        *text += &format!(" \"{}\"", clean(name));
     }
     if group.tasks > 1 {
-        write!(f, " and {}", count(group.tasks as u64 - 1, "other task"))?;
+        *text += &format!(" and {}", count(group.tasks as u64 - 1, "other task"));
     }
     if let Some(location) = &tree.location {
         let spawned = if tree.id.is_some() { "spawned at " } else { "" };
-        write!(f, " ({spawned}{})", clean(&shown(location)))?;
+        *text += &format!(" ({spawned}{})", clean(&shown(location)));
     }
     let verb = match (tree.state, group.tasks) {
         (TaskState::Waiting, 1) => "waits",
@@ -97,27 +101,27 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result
         _ => "were not polled yet,",
     };
     let least = if tree.is_older { "at least " } else { "" };
-    match group.tasks {
-        1 => write!(f, " {verb} for {least}{}", human(tree.for_ns))?,
-        _ => write!(f, " {verb} for {} to {least}{}", human(group.least_ns), human(tree.for_ns))?,
-    }
+    *text += &match group.tasks {
+        1 => format!(" {verb} for {least}{}", human(tree.for_ns)),
+        _ => format!(" {verb} for {} to {least}{}", human(group.least_ns), human(tree.for_ns)),
+    };
     if tree.is_maybe_forgotten {
-        f.write_str(", maybe forgotten")?;
+        text.push_str(", maybe forgotten");
     }
     if let Some(outer) = &tree.polled_in {
-        write!(f, ", polled in {outer}")?;
+        *text += &format!(", polled in {outer}");
     }
     match &tree.place {
         TreePlace::Waits(frames) | TreePlace::Polled(frames) => {
-            let is_one = group.tasks == 1;
-            frames.iter().try_for_each(|frame| {
-                write_frame(f, frame, &mut Indent { text: "  ".to_owned(), is_one }, "")
-            })
+            let mut indent = Indent { text: "  ".to_owned(), is_one: group.tasks == 1 };
+            for frame in frames {
+                add_frame(text, frame, &mut indent, "");
+            }
         }
         TreePlace::NothingWakes => {
-            f.write_str("\n  for a future that took no waker: nothing will wake the task")
+            text.push_str("\n  for a future that took no waker: nothing will wake the task");
         }
-        TreePlace::Unknown => Ok(()),
+        TreePlace::Unknown => {}
     }
 }
 
@@ -128,31 +132,30 @@ struct Indent {
     is_one: bool,
 }
 
-/// Writes a function on one line and what it awaits below it. A single awaited function has the same
+/// Adds a function on one line and what it awaits below it. A single awaited function has the same
 /// indentation, so that deep chains stay readable.
-fn write_frame(
-    f: &mut fmt::Formatter<'_>,
-    frame: &TreeFrame,
-    indent: &mut Indent,
-    mark: &str,
-) -> fmt::Result {
-    write!(f, "\n{}{mark}", indent.text)?;
+fn add_frame(text: &mut String, frame: &TreeFrame, indent: &mut Indent, mark: &str) {
+    *text += &format!("\n{}{mark}", indent.text);
     if let Some(name) = &frame.name {
-        write!(f, "{}: ", clean(name))?;
+        *text += &format!("{}: ", clean(name));
     }
-    f.write_str(&clean(frame.function.trim_start_matches("async ")))?;
+    *text += &clean(frame.function.trim_start_matches("async "));
     match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => write!(f, " at {}:{line}", clean(&shown(file)))?,
-        (Some(file), None) => write!(f, " in {}", clean(&shown(file)))?,
+        (Some(file), Some(line)) => *text += &format!(" at {}:{line}", clean(&shown(file))),
+        (Some(file), None) => *text += &format!(" in {}", clean(&shown(file))),
         (None, _) => {}
     }
-    // For several tasks, the fields are those of the first.
-    let others = if indent.is_one { "" } else { ", …" };
-    let fields = frame.fields.as_ref().map(|fields| format!("{fields}{others}"));
-    let notes = [frame.for_ns.map(|ns| format!("for {}", human(ns))), fields];
-    let notes: Vec<_> = notes.into_iter().flatten().collect();
+    let mut notes = Vec::new();
+    if let Some(ns) = frame.for_ns {
+        notes.push(format!("for {}", human(ns)));
+    }
+    if let Some(fields) = &frame.fields {
+        // For several tasks, these are those of the first.
+        let others = if indent.is_one { "" } else { ", …" };
+        notes.push(format!("{fields}{others}"));
+    }
     if !notes.is_empty() {
-        write!(f, " ({})", clean(&notes.join("; ")))?;
+        *text += &format!(" ({})", clean(&notes.join("; ")));
     }
     let length = indent.text.len();
     match mark {
@@ -160,14 +163,9 @@ fn write_frame(
         "└ " => indent.text.push_str("  "),
         _ => {}
     }
-    match &frame.awaits[..] {
-        [] => {}
-        [one] => write_frame(f, one, indent, "└ ")?,
-        [all @ .., last] => {
-            all.iter().try_for_each(|frame| write_frame(f, frame, indent, "├ "))?;
-            write_frame(f, last, indent, "└ ")?;
-        }
+    for (at, awaited) in frame.awaits.iter().enumerate() {
+        let is_last = at + 1 == frame.awaits.len();
+        add_frame(text, awaited, indent, if is_last { "└ " } else { "├ " });
     }
     indent.text.truncate(length);
-    Ok(())
 }

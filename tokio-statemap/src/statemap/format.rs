@@ -1,13 +1,11 @@
 //! The records that statemap data is made of.
 
-use std::io;
-
 use crate::statemap::Labels;
 #[cfg(feature = "read")]
 use crate::trace::state::TaskState;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
-use crate::util::json;
+use crate::util::json::Object;
 
 /// The first object of statemap data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,18 +136,20 @@ impl Metadata {
 impl Metadata {
     /// Returns the metadata of a timeline's tasks.
     pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
-        let states =
-            timeline.task_states().map(|state| State::new(state.name(), state.colour())).collect();
+        let mut states = Vec::new();
+        for state in timeline.task_states() {
+            states.push(State::new(state.name(), state.colour()));
+        }
         let recorded = timeline.settings.trace_target.tracks_tasks();
         Self::new(timeline, labels, "Task", "tasks", recorded, states)
     }
 
     /// Returns the metadata of a timeline's workers.
     pub(crate) fn of_workers(timeline: &Timeline, labels: &Labels) -> Self {
-        let states = WorkerState::ALL
-            .into_iter()
-            .map(|state| State::new(state.name(), state.colour()))
-            .collect();
+        let mut states = Vec::new();
+        for state in &WorkerState::ALL {
+            states.push(State::new(state.name(), state.colour()));
+        }
         let recorded = timeline.settings.trace_target.tracks_workers();
         Self::new(timeline, labels, "Worker", "workers", recorded, states)
     }
@@ -172,27 +172,28 @@ impl Metadata {
         }
     }
 
-    /// Writes it as one line.
-    pub(crate) fn write(&self, w: &mut dyn io::Write) -> io::Result<()> {
-        let [seconds, ns] = self.start;
-        write!(w, "{{\"start\":[{seconds},{ns}],\"title\":{}", json::string(&self.title))?;
-        w.write_all(b",\"states\":{")?;
+    /// Returns it as one line.
+    pub(crate) fn to_line(&self) -> String {
+        let mut states = Object::default();
         for (value, state) in self.states.iter().enumerate() {
-            let comma = if value > 0 { "," } else { "" };
-            write!(w, "{comma}{}:{{\"value\":{value}", json::string(&state.name))?;
+            let mut of_state = Object::default();
+            of_state.add("value", &value);
             if let Some(colour) = &state.colour {
-                write!(w, ",\"color\":{}", json::string(colour))?;
+                of_state.add("color", colour);
             }
-            w.write_all(b"}")?;
+            states.add(&state.name, &of_state.end());
         }
-        w.write_all(b"}")?;
+        let mut metadata = Object::default();
+        metadata.add("start", &self.start);
+        metadata.add("title", &self.title);
+        metadata.add("states", &states.end());
         if let Some(host) = &self.host {
-            write!(w, ",\"host\":{}", json::string(host))?;
+            metadata.add("host", host);
         }
         if let Some(kind) = &self.entity_kind {
-            write!(w, ",\"entityKind\":{}", json::string(kind))?;
+            metadata.add("entityKind", kind);
         }
-        w.write_all(b"}\n")
+        metadata.end().into_string() + "\n"
     }
 }
 

@@ -9,7 +9,7 @@ mod stream;
 mod summary;
 mod waits;
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::statemap::Labels;
 use crate::statemap::format::Metadata;
@@ -59,7 +59,7 @@ pub fn write_tasks(timeline: &Timeline, labels: &Labels, mut w: impl io::Write) 
 }
 
 fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
-    Metadata::of_tasks(timeline, labels).write(text)?;
+    text.write(Metadata::of_tasks(timeline, labels).to_line().as_bytes())?;
     let state = TaskState::Completed.value();
     header(timeline, labels, state, text)?;
     let mut rows = RowWriter::new(timeline, state, text);
@@ -113,7 +113,7 @@ pub fn write_workers(
 }
 
 fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
-    Metadata::of_workers(timeline, labels).write(text)?;
+    text.write(Metadata::of_workers(timeline, labels).to_line().as_bytes())?;
     let state = WorkerState::Stopped.value();
     header(timeline, labels, state, text)?;
     let mut rows = RowWriter::new(timeline, state, text);
@@ -141,7 +141,7 @@ pub(crate) fn without_rows(
             true => (Metadata::of_tasks(timeline, labels), TaskState::Completed.value()),
             false => (Metadata::of_workers(timeline, labels), WorkerState::Stopped.value()),
         };
-        metadata.write(text)?;
+        text.write(metadata.to_line().as_bytes())?;
         header(timeline, labels, state, text)?;
         let mut parts = Parts::new(state);
         parts.are_names_elsewhere = true;
@@ -228,7 +228,7 @@ impl<'a, 'b> RowWriter<'a, 'b> {
             begin_ns: timeline.begin_ns,
             end_ns: timeline.end_ns,
             entity: Vec::new(),
-            ends: Default::default(),
+            ends: [const { None }; STATES],
             digits: itoa::Buffer::new(),
             times: Spaced::default(),
             last: None,
@@ -250,7 +250,7 @@ impl<'a, 'b> RowWriter<'a, 'b> {
     fn begin_row(&mut self, entity: &str) -> io::Result<()> {
         self.end_row();
         self.parts.write_if_full(self.text)?;
-        self.ends.fill_with(|| None);
+        self.ends = [const { None }; STATES];
         self.entity.clear();
         self.entity.extend_from_slice(b"\",\"entity\":");
         self.entity.extend_from_slice(json::string(entity).as_bytes());
@@ -316,7 +316,8 @@ impl Tag {
             return Ok(());
         }
         self.defined |= bit;
-        write!(text, "{{\"state\":{state},\"tag\":{}{}", self.json, self.members)
+        let definition = format!("{{\"state\":{state},\"tag\":{}{}", self.json, self.members);
+        text.write(definition.as_bytes())
     }
 }
 
@@ -334,8 +335,8 @@ impl End {
 
     /// Writes the datum at `time`.
     fn write(&self, time: &str, text: &mut Text<'_>) -> io::Result<()> {
-        text.write_all(b"{\"time\":\"")?;
-        text.write_all(time.as_bytes())?;
-        text.write_all(&self.text)
+        text.write(b"{\"time\":\"")?;
+        text.write(time.as_bytes())?;
+        text.write(&self.text)
     }
 }

@@ -25,28 +25,25 @@ pub(crate) fn limit() -> Option<LimitedGroup> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let groups = read(Path::new("/proc/self/cgroup"))?;
     let mounts = read(Path::new("/proc/self/mountinfo")).unwrap_or_default();
-    tightest(&groups, &mounts, read)
+    tightest(&groups, &mounts, &read)
 }
 
 /// Returns the tightest limit by the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
 fn tightest(
     groups: &str,
     mounts: &str,
-    read: impl Fn(&Path) -> Option<String>,
+    read: &dyn Fn(&Path) -> Option<String>,
 ) -> Option<LimitedGroup> {
     let mut tightest: Option<LimitedGroup> = None;
-    for (version, group) in groups.lines().filter_map(group_of_cpu) {
-        let Some(mount) = mounts.lines().filter_map(Mount::parse).find(|m| m.version == version)
-        else {
-            continue;
-        };
+    for group in groups.lines() {
+        let Some((version, group)) = group_of_cpu(group) else { continue };
+        let Some(mount) = Mount::first(mounts, version) else { continue };
         for folder in mount.folders(group) {
-            let limit = version.limit(&folder, &read);
+            let Some(limit) = version.limit(&folder, read) else { continue };
             // The innermost group counts among equally tight ones.
-            if let Some(limit) =
-                limit.filter(|limit| tightest.as_ref().is_none_or(|t| limit.millis < t.millis))
-            {
-                tightest = Some(limit);
+            match &tightest {
+                Some(other) if other.millis <= limit.millis => {}
+                _ => tightest = Some(limit),
             }
         }
     }
@@ -66,8 +63,13 @@ fn group_of_cpu(line: &str) -> Option<(Version, &str)> {
     let (number, controllers, group) = (parts.next()?, parts.next()?, parts.next()?);
     match controllers {
         "" if number == "0" => Some((Version::V2, group)),
-        _ => controllers.split(',').any(|name| name == "cpu").then_some((Version::V1, group)),
+        _ => is_of_cpu(controllers).then_some((Version::V1, group)),
     }
+}
+
+/// Returns whether `cpu` is in a list such as `rw,cpu,cpuacct`.
+fn is_of_cpu(list: &str) -> bool {
+    list.split(',').any(|name| name == "cpu")
 }
 
 /// A mounted hierarchy of control groups.
@@ -80,6 +82,17 @@ struct Mount<'a> {
 }
 
 impl<'a> Mount<'a> {
+    /// Returns the first mount of this version.
+    fn first(mounts: &'a str, version: Version) -> Option<Self> {
+        for line in mounts.lines() {
+            match Self::parse(line) {
+                Some(mount) if mount.version == version => return Some(mount),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// Parses a line of `/proc/self/mountinfo`. Returns `None` for mounts without limits of processor time.
     fn parse(line: &'a str) -> Option<Self> {
         // `31 23 0:28 /root /at rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct`
@@ -87,11 +100,11 @@ impl<'a> Mount<'a> {
         let mut kind = kind.split(' ');
         let version = match kind.next()? {
             "cgroup2" => Version::V2,
-            "cgroup" if kind.nth(1)?.split(',').any(|name| name == "cpu") => Version::V1,
+            "cgroup" if is_of_cpu(kind.nth(1)?) => Version::V1,
             _ => return None,
         };
-        let mut place = place.split(' ').skip(3);
-        let (root, at) = (place.next()?, place.next()?);
+        let mut place = place.split(' ');
+        let (root, at) = (place.nth(3)?, place.next()?);
         Some(Self { version, root, at: at.replace(r"\040", " ").into() })
     }
 
@@ -109,13 +122,17 @@ impl<'a> Mount<'a> {
         let within = Path::new(within.trim_start_matches('/'));
         let is_seen = within.components().all(|part| part.as_os_str() != "..");
         let within = if is_seen { within } else { Path::new("") };
-        within.ancestors().map(|folder| self.at.join(folder)).collect()
+        let mut folders = Vec::new();
+        for folder in within.ancestors() {
+            folders.push(self.at.join(folder));
+        }
+        folders
     }
 }
 
 impl Version {
     /// Returns the limit of the group at `folder`, if it has one.
-    fn limit(self, folder: &Path, read: impl Fn(&Path) -> Option<String>) -> Option<LimitedGroup> {
+    fn limit(self, folder: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Option<LimitedGroup> {
         let read = |name: &str| read(&folder.join(name));
         let millis = match self {
             Self::V1 => millis(&read("cpu.cfs_quota_us")?, &read("cpu.cfs_period_us")?)?,
@@ -147,8 +164,13 @@ fn millis(quota: &str, period: &str) -> Option<u64> {
 
 /// Returns the number of a line of `cpu.stat`.
 fn counted(stat: &str, name: &str) -> Option<u64> {
-    let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-    line.trim().parse().ok()
+    for line in stat.lines() {
+        match line.split_once(' ') {
+            Some((of, number)) if of == name => return number.trim().parse().ok(),
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -162,7 +184,7 @@ mod tests {
 
     /// Returns the limit with these files.
     fn limit(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<LimitedGroup> {
-        tightest(groups, mounts, |path| {
+        tightest(groups, mounts, &|path| {
             let found = files.iter().find(|(at, _)| Path::new(at) == path);
             found.map(|(_, text)| (*text).to_owned())
         })

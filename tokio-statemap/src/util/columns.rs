@@ -8,7 +8,11 @@ pub(crate) const COLUMNS: usize = 80;
 /// Returns how many columns the text takes. East Asian letters and pictures take two; a character that may take two counts
 /// as two, so that a line is rather too short than too long.
 pub(crate) fn width(text: &str) -> usize {
-    text.chars().map(char_width).sum()
+    let mut width = 0;
+    for c in text.chars() {
+        width += char_width(c);
+    }
+    width
 }
 
 fn char_width(c: char) -> usize {
@@ -21,7 +25,7 @@ pub(crate) fn keep_right(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    if let Some(place) = fit(text, columns, width) {
+    if let Some(place) = fit(text, columns, &width) {
         return place;
     }
     let mut room = columns.saturating_sub(1);

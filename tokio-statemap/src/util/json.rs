@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt::{Display, Write};
+use std::fmt::{self, Write};
 
 /// A value that can be written as JSON.
 pub(crate) trait Json {
@@ -20,30 +20,60 @@ pub(crate) trait Json {
 pub(crate) struct Raw(String);
 
 /// Writes an object with these fields, in this order.
-pub(crate) fn object<const N: usize>(fields: [(&str, &dyn Json); N]) -> Raw {
-    object_of(&fields)
+pub(crate) fn object(fields: &[(&str, &dyn Json)]) -> Raw {
+    let mut object = Object::default();
+    for (key, value) in fields {
+        object.add(key, *value);
+    }
+    object.end()
 }
 
-/// Compiled once, and not for each number of fields.
-fn object_of(fields: &[(&str, &dyn Json)]) -> Raw {
-    let mut to = String::from("{");
-    for (index, (key, value)) in fields.iter().enumerate() {
-        if index > 0 {
+/// An object that is being written.
+#[derive(Default)]
+pub(crate) struct Object(String);
+
+impl Object {
+    pub(crate) fn add(&mut self, key: &str, value: &dyn Json) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        key.write(&mut self.0);
+        self.0.push(':');
+        value.write(&mut self.0);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn end(mut self) -> Raw {
+        self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
+        Raw(self.0)
+    }
+}
+
+/// Writes an array of what `value` makes of each item.
+pub(crate) fn array<T, V: Json>(items: &[T], mut value: impl FnMut(&T) -> V) -> Raw {
+    let mut to = String::new();
+    elements(items.len(), &mut |at, to| value(&items[at]).write(to), &mut to);
+    Raw(to)
+}
+
+/// Writes an array of values of different types.
+pub(crate) fn list(values: &[&dyn Json]) -> Raw {
+    let mut to = String::new();
+    values.write(&mut to);
+    Raw(to)
+}
+
+/// Writes an array of `n` elements. This is compiled once, and not for each type of them.
+fn elements(n: usize, write: &mut dyn FnMut(usize, &mut String), to: &mut String) {
+    to.push('[');
+    for at in 0..n {
+        if at > 0 {
             to.push(',');
         }
-        key.write(&mut to);
-        to.push(':');
-        value.write(&mut to);
+        write(at, to);
     }
-    to.push('}');
-    Raw(to)
-}
-
-/// Writes an array.
-pub(crate) fn array<T: Json>(values: impl IntoIterator<Item = T>) -> Raw {
-    let mut to = String::new();
-    write_array(values, &mut to);
-    Raw(to)
+    to.push(']');
 }
 
 /// Writes a string, including the quotes.
@@ -116,15 +146,21 @@ impl<T: Json> Json for Option<T> {
     }
 }
 
+impl<T: Json> Json for [T] {
+    fn write(&self, to: &mut String) {
+        elements(self.len(), &mut |at, to| self[at].write(to), to);
+    }
+}
+
 impl<T: Json> Json for Vec<T> {
     fn write(&self, to: &mut String) {
-        write_array(self, to);
+        self.as_slice().write(to);
     }
 }
 
 impl<T: Json, const N: usize> Json for [T; N] {
     fn write(&self, to: &mut String) {
-        write_array(self, to);
+        self.as_slice().write(to);
     }
 }
 
@@ -135,7 +171,7 @@ macro_rules! tuples {
             fn write(&self, to: &mut String) {
                 #[allow(non_snake_case, reason = "a field is named as its type")]
                 let ($($field,)+) = self;
-                write_array([$($field as &dyn Json),+], to);
+                [$($field as &dyn Json),+].as_slice().write(to);
             }
         })+
     };
@@ -152,30 +188,14 @@ macro_rules! impl_by_display {
     ($($of:ty),+) => {
         $(impl Json for $of {
             fn write(&self, to: &mut String) {
-                display(self, to);
+                display(format_args!("{self}"), to);
             }
         })+
     };
 }
-impl_by_display!(bool, u32, u64, usize);
+impl_by_display!(bool, u16, u32, u64, usize);
 
-fn write_array<T: Json>(values: impl IntoIterator<Item = T>, to: &mut String) {
-    to.push('[');
-    for value in values {
-        write_value(&value, to);
-    }
-    if to.ends_with(',') {
-        to.pop();
-    }
-    to.push(']');
-}
-
-fn write_value(value: &dyn Json, to: &mut String) {
-    value.write(to);
-    to.push(',');
-}
-
-fn display(value: impl Display, to: &mut String) {
+fn display(value: fmt::Arguments<'_>, to: &mut String) {
     // Writing to a string does not fail.
-    let _ = write!(to, "{value}");
+    let _ = to.write_fmt(value);
 }

@@ -1,9 +1,6 @@
 //! Runs jobs on several threads.
 
-use std::sync::Mutex;
-use std::thread;
-
-use crate::util::sync::lock;
+use std::{panic, thread};
 
 /// The number of events from which several threads pay off. Fewer events take some ms.
 pub(crate) const MANY_EVENTS: u64 = 200_000;
@@ -11,37 +8,50 @@ pub(crate) const MANY_EVENTS: u64 = 200_000;
 /// Runs each job on a thread of its own and returns the results in the order of the jobs. If a
 /// thread can't be started, the job runs on the caller's.
 pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec<T> {
-    let mut results: Vec<Option<T>> = jobs.iter().map(|_| None).collect();
-    let jobs = jobs.into_iter().zip(&mut results);
-    run_all(jobs.map(|(job, result)| Box::new(move || *result = Some(job())) as Job<'_>).collect());
-    results.into_iter().flatten().collect()
+    let mut results = Vec::new();
+    for _ in &jobs {
+        results.push(None);
+    }
+    let mut runs: Vec<Job<'_>> = Vec::new();
+    for (job, result) in jobs.into_iter().zip(&mut results) {
+        let mut job = Some(job);
+        runs.push(Box::new(move || *result = job.take().map(|job| job())));
+    }
+    run_all(&mut runs);
+    drop(runs);
+    let mut all = Vec::new();
+    for result in results {
+        all.extend(result);
+    }
+    all
 }
 
-type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+type Job<'a> = Box<dyn FnMut() + Send + 'a>;
 
 /// Compiled once, and not for each type of job.
-fn run_all(jobs: Vec<Job<'_>>) {
-    // Each job is taken from here: a thread that can't be started doesn't give it back.
-    let jobs: Vec<_> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
-    let run = |index: usize| {
-        let job = lock(&jobs[index]).take();
-        if let Some(job) = job {
-            job();
-        }
-    };
+fn run_all(jobs: &mut [Job<'_>]) {
+    let Some((job, others)) = jobs.split_last_mut() else { return };
+    if others.is_empty() {
+        job();
+    } else if !beside(job, &mut || run_all(others)) {
+        run_all(others);
+        job();
+    }
+}
+
+/// Runs `job` on a thread of its own, and `own` on the caller's meanwhile. Returns `false` if there can be no
+/// thread; then neither runs.
+pub(crate) fn beside(job: &mut (dyn FnMut() + Send), own: &mut dyn FnMut()) -> bool {
     thread::scope(|scope| {
-        let mut own = Vec::new();
-        for index in 1..jobs.len() {
-            let run = &run;
-            if thread::Builder::new().spawn_scoped(scope, move || run(index)).is_err() {
-                own.push(index);
-            }
+        // Boxed like those of `sys::start`: it is the same code.
+        let job: Box<dyn FnOnce() + Send + '_> = Box::new(job);
+        let Ok(thread) = thread::Builder::new().spawn_scoped(scope, job) else { return false };
+        own();
+        if let Err(panic) = thread.join() {
+            panic::resume_unwind(panic);
         }
-        if !jobs.is_empty() {
-            run(0);
-        }
-        own.into_iter().for_each(run);
-    });
+        true
+    })
 }
 
 #[cfg(test)]

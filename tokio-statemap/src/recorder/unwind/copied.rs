@@ -115,11 +115,13 @@ impl Unwinder {
 
     fn walk(&mut self, stack: &StackCopy, frame_pointer: u64) -> Frames {
         let mut addresses = Vec::new();
-        let word = |address| stack.word(address);
-        let is_complete = self.tables.walk(&stack.registers, frame_pointer, word, |address| {
+        let mut word = |address| stack.word(address);
+        let mut frame = |address| {
             addresses.push(address);
             addresses.len() < MAX_FRAMES
-        });
+        };
+        let registers = &stack.registers;
+        let is_complete = self.tables.walk(registers, frame_pointer, &mut word, &mut frame);
         Frames { addresses, is_complete }
     }
 

@@ -95,8 +95,8 @@ impl Tables {
         &mut self,
         registers: &Registers,
         frame_pointer: u64,
-        mut word: impl FnMut(u64) -> Option<u64>,
-        mut frame: impl FnMut(u64) -> bool,
+        word: &mut dyn FnMut(u64) -> Option<u64>,
+        frame: &mut dyn FnMut(u64) -> bool,
     ) -> bool {
         let of_arch = unwind_registers(registers, frame_pointer);
         // Where a thread begins the tables say so. Elsewhere a return address of 0 is no end: it was read

@@ -35,7 +35,7 @@ pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Re
     // The words that were read since the last function, of which one is the address to return to.
     let read: Cell<[(u64, u64); 4]> = Cell::new([(0, 0); 4]);
     let is_beyond = Cell::new(false);
-    let word = |address| {
+    let mut word = |address| {
         let word = stack.word(address);
         match word {
             Some(word) => {
@@ -48,7 +48,7 @@ pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Re
         word
     };
     let mut is_first = true;
-    tables.walk(registers, registers.frame_pointer?, word, |address| {
+    tables.walk(registers, registers.frame_pointer?, &mut word, &mut |address| {
         if std::mem::take(&mut is_first) {
             return true; // the function that `registers` are of
         }

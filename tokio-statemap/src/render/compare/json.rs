@@ -31,10 +31,10 @@ impl Json for Signed {
 
 /// Returns the comparison as a JSON object, without a final newline. Times are in ns.
 pub fn json(comparison: &Comparison) -> String {
-    let lines = array(comparison.lines.iter().map(line));
-    let long_polls = array(comparison.long_polls.iter().map(new_polls));
-    let quantiles = array(comparison.quantiles.iter().map(|&percent| u32::from(percent)));
-    object([
+    let lines = array(&comparison.lines, line);
+    let long_polls = array(&comparison.long_polls, new_polls);
+    let quantiles = array(&comparison.quantiles, |&percent| u32::from(percent));
+    object(&[
         ("verdict", &comparison.verdict()),
         ("hasChanges", &comparison.has_changes()),
         ("before", &side(&comparison.before)),
@@ -51,7 +51,7 @@ pub fn json(comparison: &Comparison) -> String {
 }
 
 fn side(side: &Side) -> Raw {
-    object([
+    object(&[
         ("runs", &side.runs),
         ("recordedNs", &side.recorded_ns),
         ("detailNs", &side.detail_ns),
@@ -63,7 +63,7 @@ fn side(side: &Side) -> Raw {
 }
 
 fn line(line: &LineChange) -> Raw {
-    object([
+    object(&[
         ("spawnedAt", &line.line.place.to_string()),
         ("spawnedAtAfter", &line.line.place_after.map(|place| place.to_string())),
         ("blamed", &line.line.frame.as_ref().map(frame)),
@@ -78,7 +78,7 @@ fn line(line: &LineChange) -> Raw {
 }
 
 fn frame(frame: &StackFrame) -> Raw {
-    object([
+    object(&[
         ("function", &&*frame.function),
         ("file", &frame.file.as_deref().map(shown).as_deref()),
         ("line", &frame.line),
@@ -94,9 +94,9 @@ fn change(change: Change) -> Raw {
         Change::Unknown => "unknown",
     };
     let Some(Factor { percent, factor, low, high }) = change.factor() else {
-        return object([("change", &name)]);
+        return object(&[("change", &name)]);
     };
-    object([
+    object(&[
         ("change", &name),
         ("percent", &u32::from(percent)),
         ("factor", &Decimal(factor)),
@@ -106,7 +106,7 @@ fn change(change: Change) -> Raw {
 }
 
 fn figures(of: &Figures) -> Raw {
-    object([
+    object(&[
         ("polls", &of.polls),
         ("heldNs", &of.held_ns),
         ("longestNs", &of.longest_ns),
@@ -119,7 +119,7 @@ fn figures(of: &Figures) -> Raw {
 }
 
 fn new_polls(polls: &NewLongPolls) -> Raw {
-    object([
+    object(&[
         ("blamed", &frame(&polls.frame)),
         ("blockingCause", &polls.blocking_cause),
         ("spawnedAt", &polls.place.to_string()),

@@ -92,12 +92,8 @@ fn changed(title: &str, of_kind: &[&LineChange]) -> Vec<String> {
         lines.push(String::new());
         lines.extend(wrap(&format!("{}: {}.", line.line.named(), line.times())));
         let head = ["", "polls", "held", "p50", "p50 of blocks", "p99", "longest", "ready p50"];
-        let rows = [
-            head.map(str::to_owned),
-            row("before", line.before.as_ref()),
-            row("after", line.after.as_ref()),
-        ];
-        lines.extend(table(&rows, true));
+        let rows = [row("before", line.before.as_ref()), row("after", line.after.as_ref())];
+        lines.extend(table(&head, &rows, true));
     }
     if of_kind.len() > CHANGED {
         lines.extend([String::new(), format!("… and {} more", of_kind.len() - CHANGED)]);
@@ -144,7 +140,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
         return Vec::new();
     }
     let head = ["no significant change", "p50 before", "after", "times", "at least", "at most"];
-    let mut rows = vec![head.map(str::to_owned)];
+    let mut rows = Vec::new();
     rows.extend(others.iter().take(OTHERS).map(|line| {
         let p50 = |figures: &Option<Figures>| {
             figures.as_ref().map_or_else(|| UNKNOWN.to_owned(), |of| human(of.p50_ns))
@@ -160,7 +156,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
         [keep_right(&name, COLUMNS / 2), p50(&line.before), p50(&line.after), times, low, high]
     }));
     let mut lines = vec![String::new()];
-    lines.extend(table(&rows, true));
+    lines.extend(table(&head, &rows, true));
     if others.len() > OTHERS {
         lines.push(format!("… and {} more", others.len() - OTHERS));
     }

@@ -68,7 +68,7 @@ pub(super) struct Writer<'a> {
     unit_ns: u64,
     written: Written,
     columns: Columns,
-    base64: String,
+    text: String,
 }
 
 /// The columns of the current chunk.
@@ -86,7 +86,7 @@ impl<'a> Writer<'a> {
     /// Creates a writer of times in units of [`unit_ns`].
     pub(super) fn new(w: &'a mut dyn Write, unit_ns: u64) -> Self {
         let (written, columns) = (Written::default(), Columns::default());
-        Self { w, unit_ns, written, columns, base64: String::new() }
+        Self { w, unit_ns, written, columns, text: String::new() }
     }
 
     pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
@@ -97,20 +97,17 @@ impl<'a> Writer<'a> {
         for lane in 0..section.lanes.len() - 1 {
             for (n, &row) in section.lane(lane).iter().enumerate() {
                 head.clear();
-                let number_of_prefix = |prefix: &str| {
-                    let next = prefixes.len() as u64 + 1;
-                    *prefixes.get_or_insert_with(prefix.to_owned(), || next)
-                };
                 let flags = NEW_ROW | if n == 0 { NEW_LANE } else { 0 };
-                let flags = flags | describe(section, row, &places, number_of_prefix, &mut head);
+                let flags = flags | describe(section, row, &places, &mut prefixes, &mut head);
                 self.row(section, row, flags, &head)?;
             }
         }
         self.end_chunk()?;
-        let mut by_number: Vec<_> = prefixes.into_iter().collect();
-        crate::util::sort::by_key(&mut by_number, |&(_, number)| number);
         if let Some(written) = self.written.sections.last_mut() {
-            written.prefixes = by_number.into_iter().map(|(prefix, _)| prefix).collect();
+            // They are in the order in which they were numbered.
+            for (prefix, _) in prefixes {
+                written.prefixes.push(prefix);
+            }
             written.rows = section.rows.len() as u64;
         }
         Ok(())
@@ -155,12 +152,12 @@ impl<'a> Writer<'a> {
         }
         let section = self.written.sections.len() as u64 - 1;
         let compressed = compress_to_vec(&self.columns.take(section), LEVEL);
-        self.base64.clear();
-        STANDARD.encode_string(&compressed, &mut self.base64);
+        self.text.clear();
+        self.text.push_str("<script type=\"text/plain\" class=\"statemap-chunk\">");
+        STANDARD.encode_string(&compressed, &mut self.text);
+        self.text.push_str("</script>\n");
         self.written.chunks += 1;
-        self.w.write_all(b"<script type=\"text/plain\" class=\"statemap-chunk\">")?;
-        self.w.write_all(self.base64.as_bytes())?;
-        self.w.write_all(b"</script>\n")
+        self.w.write_all(self.text.as_bytes())
     }
 }
 
@@ -169,14 +166,15 @@ fn describe(
     section: &Section<'_>,
     row: u32,
     places: &[u32],
-    number_of_prefix: impl FnOnce(&str) -> u64,
+    prefixes: &mut Map<String, u64>,
     to: &mut Vec<u8>,
 ) -> u64 {
     let mut name = String::new();
     section.source.name(row, &mut name);
     match split_number(&name) {
         Some((prefix, number)) => {
-            varint(number_of_prefix(prefix), to);
+            let next = prefixes.len() as u64 + 1;
+            varint(*prefixes.get_or_insert_with(prefix.to_owned(), || next), to);
             varint(number, to);
         }
         None => {
@@ -196,8 +194,11 @@ fn describe(
 
 /// Splits a name into a prefix and its final number, if the two make the same name again.
 fn split_number(name: &str) -> Option<(&str, u64)> {
-    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = &name[prefix.len()..];
+    let mut digits_at = name.len();
+    while digits_at > 0 && name.as_bytes()[digits_at - 1].is_ascii_digit() {
+        digits_at -= 1;
+    }
+    let (prefix, digits) = name.split_at(digits_at);
     let is_plain = digits == "0" || !digits.starts_with('0');
     let number = digits.parse().ok().filter(|&n: &u64| n <= LARGEST_NUMBER)?;
     // A longer prefix saves nothing.
@@ -248,7 +249,11 @@ impl Columns {
     }
 
     fn len(&mut self) -> usize {
-        self.all().iter().map(|column| column.len()).sum()
+        let mut len = 0;
+        for column in &self.all() {
+            len += column.len();
+        }
+        len
     }
 
     /// Returns the bytes of the chunk, and empties the columns.

@@ -27,16 +27,19 @@ pub(super) fn escape_json(json: &str) -> Cow<'_, str> {
     })
 }
 
-fn escape(text: &str, with: impl Fn(char) -> Option<&'static str>) -> Cow<'_, str> {
-    if !text.chars().any(|c| with(c).is_some()) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match with(c) {
-            Some(other) => escaped.push_str(other),
-            None => escaped.push(c),
+fn escape(text: &str, with: fn(char) -> Option<&'static str>) -> Cow<'_, str> {
+    let mut escaped = String::new();
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        if let Some(other) = with(c) {
+            escaped.push_str(&text[plain..at]);
+            escaped.push_str(other);
+            plain = at + c.len_utf8();
         }
     }
+    if plain == 0 {
+        return Cow::Borrowed(text);
+    }
+    escaped.push_str(&text[plain..]);
     Cow::Owned(escaped)
 }

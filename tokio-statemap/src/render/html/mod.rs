@@ -13,7 +13,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use crate::analysis::picture::Picture;
 use crate::statemap::Labels;
@@ -31,7 +31,7 @@ const BEGIN: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=
 /// The end of each page. The script recognizes by it that the file is complete.
 const END: &[u8] = b"<p id=\"statemap-end\" hidden></p>\n</body>\n</html>\n";
 
-/// Writes `picture` as one html page, through a buffer.
+/// Writes `picture` as one html page, in large parts.
 ///
 /// The page is written as a stream: besides the picture it takes a few MB of memory, regardless of the size
 /// of the page.
@@ -59,13 +59,10 @@ pub fn write(picture: &Picture<'_>, mut w: impl Write) -> io::Result<()> {
 }
 
 fn write_to(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
-    let mut w = BufWriter::with_capacity(1 << 16, w);
     let title = escape_html(&picture.title);
     let verdict = picture.verdict.as_ref().map(ToString::to_string);
     let answer = escape_html(verdict.as_deref().unwrap_or_default());
-    let script = page::script();
-    write!(
-        w,
+    let begin = format!(
         "{BEGIN}{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
@@ -73,27 +70,29 @@ fn write_to(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
         page::policy(),
         page::style(),
         page::body(&title, &answer),
-    )?;
+    );
+    w.write_all(begin.as_bytes())?;
     let meta = meta::head(picture);
-    writeln!(
-        w,
-        "<script type=\"application/json\" id=\"statemap-meta\">{}</script>",
+    let meta = format!(
+        "<script type=\"application/json\" id=\"statemap-meta\">{}</script>\n",
         escape_json(&meta)
-    )?;
+    );
+    w.write_all(meta.as_bytes())?;
     let unit_ns = chunk::unit_ns(picture.length_ns);
-    let mut chunks = chunk::Writer::new(&mut w, unit_ns);
+    let mut chunks = chunk::Writer::new(w, unit_ns);
     for section in &picture.sections {
         chunks.section(section)?;
     }
     let tail = meta::tail(&chunks.finish());
-    writeln!(
-        w,
+    let tail = format!(
         "<script type=\"application/json\" id=\"statemap-tail\">{}</script>\n\
-         <script>{script}</script>",
-        escape_json(&tail)
-    )?;
+         <script>{}</script>\n",
+        escape_json(&tail),
+        page::script()
+    );
+    w.write_all(tail.as_bytes())?;
     // The page doesn't wait for what follows.
-    origin::write(picture, unit_ns, &mut w)?;
+    origin::write(picture, unit_ns, w)?;
     w.write_all(END)?;
     w.flush()
 }

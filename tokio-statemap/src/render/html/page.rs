@@ -28,25 +28,9 @@ fn unpacked(packed: &[u8]) -> String {
 
 /// Returns the body of the page, up to the data.
 pub(super) fn body(title: &str, answer: &str) -> String {
-    // A single pass: inserted text is never scanned again.
-    let mut body = String::with_capacity(BODY.len() + title.len() + answer.len());
-    let mut rest = BODY;
-    while let Some(at) = rest.find("{{") {
-        body.push_str(&rest[..at]);
-        rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix("{{title}}") {
-            body.push_str(title);
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix("{{answer}}") {
-            body.push_str(answer);
-            rest = after;
-        } else {
-            body.push_str("{{");
-            rest = &rest[2..];
-        }
-    }
-    body.push_str(rest);
-    body
+    let (begin, rest) = BODY.split_once("{{title}}").expect("the body has a title");
+    let (middle, end) = rest.split_once("{{answer}}").expect("the body has an answer");
+    format!("{begin}{title}{middle}{answer}{end}")
 }
 
 /// Returns the content security policy: this script and this style sheet, and nothing from elsewhere.

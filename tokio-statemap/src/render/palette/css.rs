@@ -13,31 +13,31 @@ const ROW_LIGHT: u8 = 0x19;
 /// Returns the custom properties of the page for each kind of screen. Paper is light.
 #[cfg(feature = "html")]
 pub(crate) fn properties() -> String {
-    let of = |screen: Screen| {
-        let mut text = String::new();
-        let named = all().filter(|colour| screen != Screen::Forced || colour.forced.is_some());
-        for colour in named {
-            let _ = writeln!(text, "  --{}: {};", colour.name, colour.on(screen));
-        }
-        let _ = match (screen, all().find(|colour| colour.name == "focus")) {
-            (Screen::Light, Some(focus)) => {
-                writeln!(text, "  --row-light: {}{ROW_LIGHT:02x};", focus.light)
-            }
-            (Screen::Dark, Some(focus)) => {
-                writeln!(text, "  --row-light: {}{ROW_LIGHT:02x};", focus.dark)
-            }
-            _ => writeln!(text, "  --row-light: transparent;"),
-        };
-        text
-    };
     format!(
         ":root {{\n  color-scheme: light dark;\n{}}}\n\
          @media (prefers-color-scheme: dark) {{ :root:where(:not(.printed)) {{\n{}}} }}\n\
          @media (forced-colors: active) {{ :root {{\n{}}} }}\n",
-        of(Screen::Light),
-        of(Screen::Dark),
-        of(Screen::Forced),
+        properties_on(Screen::Light),
+        properties_on(Screen::Dark),
+        properties_on(Screen::Forced),
     )
+}
+
+#[cfg(feature = "html")]
+fn properties_on(screen: Screen) -> String {
+    let mut text = String::new();
+    let mut row_light = "transparent".to_owned();
+    for colour in all() {
+        if screen == Screen::Forced && colour.forced.is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "  --{}: {};", colour.name, colour.on(screen));
+        if screen != Screen::Forced && colour.name == "focus" {
+            row_light = format!("{}{ROW_LIGHT:02x}", colour.on(screen));
+        }
+    }
+    let _ = writeln!(text, "  --row-light: {row_light};");
+    text
 }
 
 /// Returns the rules with each `var(--name)` replaced by the colour on `screen`, for viewers that don't know
@@ -79,6 +79,6 @@ pub(crate) fn fill_again(rules: &str, screen: Screen) -> String {
 }
 
 #[cfg(any(feature = "svg", test))]
-fn named(name: &str) -> Option<&'static Colour> {
-    all().find(|colour| colour.name == name)
+fn named(name: &str) -> Option<Colour> {
+    all().into_iter().find(|colour| colour.name == name)
 }

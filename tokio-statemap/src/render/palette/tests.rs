@@ -64,8 +64,8 @@ fn on(colour: &Colour, screen: Screen) -> Rgb {
 }
 
 fn named(name: &str, screen: Screen) -> Rgb {
-    let found = all().find(|colour| colour.name == name);
-    on(found.unwrap_or_else(|| panic!("there is no {name}")), screen)
+    let found = all().into_iter().find(|colour| colour.name == name);
+    on(&found.unwrap_or_else(|| panic!("there is no {name}")), screen)
 }
 
 fn pairs(colours: &[Colour]) -> impl Iterator<Item = (&Colour, &Colour)> {
@@ -150,7 +150,7 @@ fn text_is_readable_on_its_backgrounds() {
         }
         // Text on a state is black or white.
         for colour in all() {
-            let ground = on(colour, screen);
+            let ground = on(&colour, screen);
             let best = contrast(ground, Rgb(0)).max(contrast(ground, Rgb(0xff_ffff)));
             assert!(best >= 4.5, "{}: {best:.2}", colour.name);
         }
@@ -179,7 +179,7 @@ fn running_is_readable_on_black_and_on_white() {
 
 #[test]
 fn names_are_valid_for_variables() {
-    let mut names: Vec<_> = all().map(|colour| colour.name).collect();
+    let mut names: Vec<_> = all().into_iter().map(|colour| colour.name).collect();
     names.sort_unstable();
     let n = names.len();
     names.dedup();
@@ -257,7 +257,7 @@ fn holds_no_colour(style: &str, others: &[&str]) {
     }
     for (at, _) in style.match_indices("var(") {
         let name = style[at + 4..].split([')', ',']).next().unwrap_or_default();
-        let is_known = all().any(|colour| name.strip_prefix("--") == Some(colour.name));
+        let is_known = all().into_iter().any(|colour| name.strip_prefix("--") == Some(colour.name));
         // The style sheet may set a variable itself, to one of the palette.
         let is_declared = style.contains(&format!(" {name}: var("));
         assert!(is_known || is_declared || others.contains(&name), "{name} isn't in the palette");

@@ -41,7 +41,8 @@ impl DataReport {
         if time == 0 {
             return Vec::new();
         }
-        let mut rows = vec![["state", "share", "total", "times", "longest"].map(str::to_owned)];
+        let heads = ["state", "share", "total", "times", "longest"];
+        let mut rows = Vec::new();
         for state in self.states.iter().filter(|state| state.times > 0) {
             rows.push([
                 clean(&state.name).into_owned(),
@@ -51,14 +52,15 @@ impl DataReport {
                 human(state.longest_ns),
             ]);
         }
-        [vec![String::new()], table(&rows, true)].concat()
+        [vec![String::new()], table(&heads, &rows, true)].concat()
     }
 
     fn tag_lines(&self) -> Vec<String> {
         if self.groups.is_empty() {
             return Vec::new();
         }
-        let mut rows = vec![["state: tag", "of", "times", "total", "longest"].map(str::to_owned)];
+        let heads = ["state: tag", "of", "times", "total", "longest"];
+        let mut rows = Vec::new();
         for group in self.groups.iter().take(TAGS) {
             rows.push([
                 clean(&group.label).into_owned(),
@@ -69,7 +71,7 @@ impl DataReport {
             ]);
         }
         let mut lines = vec![String::new(), "The tags:".to_owned()];
-        lines.extend(table(&rows, true));
+        lines.extend(table(&heads, &rows, true));
         match self.groups.len().saturating_sub(TAGS) {
             0 => {}
             n => lines.push(format!("… and {n} more")),
@@ -83,7 +85,8 @@ impl DataReport {
         }
         // Short data needs a finer unit than milliseconds.
         let at = if self.length_ns < 1_000_000_000 { human } else { moment };
-        let mut rows = vec![["state", "at", "length", "entity"].map(str::to_owned)];
+        let heads = ["state", "at", "length", "entity"];
+        let mut rows = Vec::new();
         for span in &self.longest {
             let least = if span.is_open { ">" } else { "" };
             rows.push([
@@ -94,7 +97,7 @@ impl DataReport {
             ]);
         }
         let mut lines = vec![String::new(), "The longest times in one state:".to_owned()];
-        lines.extend(table(&rows, false));
+        lines.extend(table(&heads, &rows, false));
         lines
     }
 }

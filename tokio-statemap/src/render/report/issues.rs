@@ -19,8 +19,10 @@ impl Report {
         }
         let (listed, more) = issues.split_at(listed);
         let heads = ["where, or spawned at", "issue", "number", "time", "delayed"];
-        let mut cells = vec![heads.map(str::to_owned)];
-        cells.extend(listed.iter().map(cells_of));
+        let mut cells = Vec::new();
+        for issue in listed {
+            cells.push(cells_of(issue));
+        }
         let title = match self.recording.detail_ns {
             Some(_) => {
                 "Issues, the worst of the whole run first (numbers: of what is kept in detail):"
@@ -28,7 +30,7 @@ impl Report {
             None => "Issues, the worst first:",
         };
         let mut lines = vec![String::new(), title.to_owned()];
-        lines.extend(table(&cells, false));
+        lines.extend(table(&heads, &cells, false));
         if !more.is_empty() {
             lines.push(format!("… and {} more", more.len()));
         }

@@ -8,9 +8,12 @@ pub(in crate::render) fn wrap(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    for word in text.split(' ') {
+        if word.is_empty() {
+            continue;
+        }
         match words.last_mut() {
-            Some(number) if is_unit(word) && number.ends_with(|c: char| c.is_ascii_digit()) => {
+            Some(number) if is_unit(word) && ends_with_digit(number) => {
                 number.push(' ');
                 number.push_str(word);
             }
@@ -32,9 +35,19 @@ pub(in crate::render) fn wrap(text: &str) -> Vec<String> {
     lines
 }
 
+fn ends_with_digit(word: &str) -> bool {
+    word.as_bytes().last().is_some_and(u8::is_ascii_digit)
+}
+
 fn is_unit(word: &str) -> bool {
-    let word = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
-    matches!(word, "ns" | "µs" | "ms" | "s" | "%")
+    let mut word = word.as_bytes();
+    while let [before @ .., last] = word {
+        if !last.is_ascii_punctuation() || *last == b'%' {
+            break;
+        }
+        word = before;
+    }
+    ["ns", "µs", "ms", "s", "%"].iter().any(|unit| unit.as_bytes() == word)
 }
 
 /// The text, filled up with spaces on its right.
@@ -45,39 +58,49 @@ pub(in crate::render) fn pad_right(text: &str, columns: usize) -> String {
 /// The lines of a table. The first cell of each row is a name: it stands on the left, or else on the
 /// right of the others, in the room that they leave.
 pub(in crate::render) fn table<const N: usize>(
+    heads: &[&str; N],
     rows: &[[String; N]],
     has_names_first: bool,
 ) -> Vec<String> {
-    table_of(rows.as_flattened(), N, has_names_first)
+    table_of(heads, rows.as_flattened(), has_names_first)
 }
 
 /// The same of so many columns: compiled once, and not for each number of them.
-fn table_of(cells: &[String], columns: usize, has_names_first: bool) -> Vec<String> {
+fn table_of(heads: &[&str], rows: &[String], has_names_first: bool) -> Vec<String> {
+    let columns = heads.len();
+    let mut cells = heads.to_vec();
+    for cell in rows {
+        cells.push(cell);
+    }
     let mut widths = vec![0; columns];
-    for row in cells.chunks(columns) {
-        for (widest, cell) in widths.iter_mut().zip(row) {
-            *widest = width(cell).max(*widest);
-        }
+    for (at, cell) in cells.iter().enumerate() {
+        let widest = &mut widths[at % columns];
+        *widest = width(cell).max(*widest);
     }
     let others: usize = widths[1..].iter().sum();
     // Rather narrow gaps than a name that is cut.
     let is_wide = widths[0] + others + 2 * (columns - 1) > COLUMNS && has_names_first;
     let gap = if is_wide { 1 } else { 2 };
     let room = COLUMNS.saturating_sub(others + gap * (columns - 1));
-    let names: Vec<String> = cells.chunks(columns).map(|row| keep_right(&row[0], room)).collect();
-    let name_width = names.iter().map(|name| width(name)).max().unwrap_or_default();
-    let mut lines = Vec::with_capacity(names.len());
-    for (name, row) in names.iter().zip(cells.chunks(columns)) {
-        let mut line = if has_names_first { pad_right(name, name_width) } else { String::new() };
-        for (place, cell) in row.iter().enumerate().skip(1) {
+    let (mut names, mut name_width) = (Vec::new(), 0);
+    for row in cells.chunks(columns) {
+        let name = keep_right(row[0], room);
+        name_width = width(&name).max(name_width);
+        names.push(name);
+    }
+    let mut lines = Vec::new();
+    for (row, name) in names.into_iter().enumerate() {
+        let mut line = if has_names_first { pad_right(&name, name_width) } else { String::new() };
+        for place in 1..columns {
+            let cell = &cells[row * columns + place];
             let is_first = place == 1 && !has_names_first;
             let before = if is_first { 0 } else { gap } + widths[place].saturating_sub(width(cell));
-            line.extend(std::iter::repeat_n(' ', before));
-            line.push_str(cell);
+            line += &" ".repeat(before);
+            line += cell;
         }
         if !has_names_first {
-            line.extend(std::iter::repeat_n(' ', gap));
-            line.push_str(name);
+            line += &" ".repeat(gap);
+            line += &name;
         }
         lines.push(line);
     }

@@ -23,8 +23,9 @@ impl fmt::Display for Profile {
         let workers = count(self.workers, "worker");
         writeln!(f, "Async functions in {} on {workers}:", human(self.recorded_ns))?;
         let heads = ["calls", "running", "cancelled", "polls", "own", "share", "total", "function"];
-        let rows = self.functions.iter().map(|function| {
-            [
+        let mut rows = Vec::new();
+        for function in &self.functions {
+            rows.push([
                 function.calls.to_string(),
                 function.running().to_string(),
                 function.cancelled.to_string(),
@@ -33,9 +34,9 @@ impl fmt::Display for Profile {
                 self.share(function),
                 human(function.total_ns),
                 full_name(function),
-            ]
-        });
-        f.write_str(&aligned(heads, rows))?;
+            ]);
+        }
+        f.write_str(&aligned(&heads, &rows))?;
         let kinds: [(&str, TimesOf); 3] = [
             ("How long a call was polled, with what it called:", |ended| ended.total),
             ("How long a call was polled, without what it called:", |ended| ended.own),
@@ -44,14 +45,20 @@ impl fmt::Display for Profile {
         for (title, of) in kinds {
             write!(f, "\n\n{title}\n")?;
             let heads = ["mean", "p50", "p90", "p99", "longest", "function"];
-            let rows = self.functions.iter().filter_map(|function| {
-                let times = of(function.ended.as_ref()?);
-                let PerCall { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns, .. } = times;
-                let [mean, p50, p90, p99, longest] =
-                    [mean_ns, p50_ns, p90_ns, p99_ns, longest_ns].map(human);
-                Some([mean, p50, p90, p99, longest, clean(&function.name).into()])
-            });
-            f.write_str(&aligned(heads, rows))?;
+            let mut rows = Vec::new();
+            for function in &self.functions {
+                let Some(ended) = &function.ended else { continue };
+                let PerCall { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns } = of(ended);
+                rows.push([
+                    human(mean_ns),
+                    human(p50_ns),
+                    human(p90_ns),
+                    human(p99_ns),
+                    human(longest_ns),
+                    clean(&function.name).into(),
+                ]);
+            }
+            f.write_str(&aligned(&heads, &rows))?;
         }
         self.uncounted().map_or(Ok(()), |line| write!(f, "\n\n{line}"))
     }
@@ -68,12 +75,12 @@ impl Profile {
         let (listed, more) = self.functions.split_at(most.min(self.functions.len()));
         let heads =
             ["async function", "calls", "own time", "share", "total", "p50", "p99", "waits"];
-        let mut cells = vec![heads.map(str::to_owned)];
-        cells.extend(listed.iter().map(|function| {
+        let mut cells = Vec::new();
+        for function in listed {
             let time = |of: fn(&Ended) -> u64| {
                 function.ended.as_ref().map_or_else(|| "-".to_owned(), |ended| human(of(ended)))
             };
-            [
+            cells.push([
                 clean(&function.name).into(),
                 function.calls.to_string(),
                 human(function.own_ns),
@@ -82,14 +89,14 @@ impl Profile {
                 time(|ended| ended.total.p50_ns),
                 time(|ended| ended.total.p99_ns),
                 time(|ended| ended.waiting.mean_ns),
-            ]
-        }));
+            ]);
+        }
         let of = if is_whole_run { "" } else { " in the whole run" };
         let mut lines = vec![
             String::new(),
             format!("What async functions took{of} (p50, p99: a call polled; waits: its mean):"),
         ];
-        lines.extend(table(&cells, true));
+        lines.extend(table(&heads, &cells, true));
         if !more.is_empty() {
             lines.push(format!("… and {} more", count(more.len() as u64, "function")));
         }
@@ -114,14 +121,31 @@ fn full_name(function: &FunctionProfile) -> String {
 }
 
 /// Aligns rows below their heads. The last column is left-aligned, without a limit.
-fn aligned<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<_> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: [usize; N] = std::array::from_fn(|column| widest(column).unwrap_or_default());
-    let lines = rows.iter().map(|row| {
-        let (last, cells) = row.split_last().expect("a table has columns");
-        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}  "));
-        format!("{}{last}", cells.collect::<String>())
-    });
-    lines.collect::<Vec<_>>().join("\n")
+fn aligned<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
+    aligned_rows(heads, rows.as_flattened())
+}
+
+fn aligned_rows(heads: &[&str], rows: &[String]) -> String {
+    let columns = heads.len();
+    let mut cells = heads.to_vec();
+    for cell in rows {
+        cells.push(cell);
+    }
+    let mut widths = vec![0; columns];
+    for (at, cell) in cells.iter().enumerate() {
+        let widest = &mut widths[at % columns];
+        *widest = cell.chars().count().max(*widest);
+    }
+    let mut text = String::new();
+    for (at, cell) in cells.iter().enumerate() {
+        let column = at % columns;
+        if column == 0 && at > 0 {
+            text.push('\n');
+        }
+        text += &match column + 1 < columns {
+            true => format!("{cell:>0$}  ", widths[column]),
+            false => (*cell).to_owned(),
+        };
+    }
+    text
 }

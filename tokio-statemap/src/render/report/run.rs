@@ -30,9 +30,13 @@ impl Report {
         let mut before = wrap(&self.verdict.to_string());
         before.push(String::new());
         before.extend(wrap(&self.summary()));
-        self.machine_sentences().iter().for_each(|sentence| before.extend(wrap(sentence)));
+        for sentence in &self.machine_sentences() {
+            before.extend(wrap(sentence));
+        }
         before.extend(self.pool_line());
-        before.extend(self.limitations().iter().flat_map(|line| wrap(line)));
+        for line in &self.limitations() {
+            before.extend(wrap(line));
+        }
         let workers = self.workers_lines();
         if !workers.is_empty() {
             before.push(String::new());
@@ -216,21 +220,30 @@ impl Report {
     /// Lists each worker's shares: one per line for up to four workers, otherwise two.
     fn workers_lines(&self) -> Vec<String> {
         let (listed, more) = self.workers.split_at(self.workers.len().min(WORKERS));
-        let cells: Vec<_> = listed.iter().map(worker_cell).collect();
-        let widest = cells.iter().map(|cell| width(cell)).max().unwrap_or_default();
+        let (mut cells, mut widest) = (Vec::new(), 0);
+        for worker in listed {
+            let cell = worker_cell(worker);
+            widest = width(&cell).max(widest);
+            cells.push(cell);
+        }
         let fits = widest * 2 + 2 <= COLUMNS;
         let columns = if cells.len() > 4 && fits { 2 } else { 1 };
-        let mut lines: Vec<_> = cells
-            .chunks(columns)
-            .map(|cells| {
-                let padded: Vec<_> = cells.iter().map(|cell| pad_right(cell, widest)).collect();
-                padded.join("  ").trim_end().to_owned()
-            })
-            .collect();
-        let shares = || more.iter().filter_map(WorkerShare::running_share);
-        let least = shares().reduce(f64::min);
-        let most = shares().reduce(f64::max);
-        if let (Some(all), Some(least), Some(most)) = (busy_share(more), least, most) {
+        let mut lines = Vec::new();
+        for cells in cells.chunks(columns) {
+            let mut line = String::new();
+            for cell in cells {
+                line += &pad_right(cell, widest + 2);
+            }
+            lines.push(line.trim_end().to_owned());
+        }
+        let mut range: Option<(f64, f64)> = None;
+        for worker in more {
+            if let Some(share) = worker.running_share() {
+                let (least, most) = range.unwrap_or((share, share));
+                range = Some((least.min(share), most.max(share)));
+            }
+        }
+        if let (Some(all), Some((least, most))) = (busy_share(more), range) {
             lines.push(format!(
                 "… and {} more: running {} ({} to {})",
                 more.len(),
@@ -255,8 +268,10 @@ impl Report {
             *last = row;
         }
         let heads = ["spawned at", "tasks", "polls", "total", "longest", "p50", "p99", "latency"];
-        let mut cells = vec![heads.map(str::to_owned)];
-        cells.extend(rows.iter().map(|row| location_cells(row)));
+        let mut cells = Vec::new();
+        for row in &rows {
+            cells.push(location_cells(row));
+        }
         // What the machine took of polls that aren't kept is unknown.
         let title = match self.recording.detail_ns {
             Some(_) => {
@@ -267,7 +282,7 @@ impl Report {
             }
         };
         let mut lines = vec![String::new(), title.to_owned()];
-        lines.extend(table(&cells, true));
+        lines.extend(table(&heads, &cells, true));
         let more = self.locations.len() - rows.len();
         if more > 0 {
             lines.push(format!("… and {} more", count(more as u64, "location")));
@@ -285,28 +300,29 @@ impl Report {
             return Vec::new();
         }
         let heads = ["where, or spawned at", "at", "length", "wall time", "worker", "delayed"];
-        let mut cells = vec![heads.map(str::to_owned)];
-        cells.extend(self.longest_polls.iter().map(|poll| {
+        let mut cells = Vec::new();
+        for poll in &self.longest_polls {
             let least = if poll.is_running || poll.is_cut { ">" } else { "" };
-            [
+            cells.push([
                 poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function_name),
                 moment(poll.start_ns),
                 format!("{least}{}", human(poll.own_ns)),
                 format!("{least}{}", human(poll.length_ns)),
                 poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
                 if poll.is_kept { delayed(poll.delay) } else { NOT_KEPT.to_owned() },
-            ]
-        }));
+            ]);
+        }
         // The wall time is only shown if it differs from the length.
-        let is_longer = |cells: &[String; 6]| cells[2] != cells[3];
-        let table = match cells.iter().skip(1).any(is_longer) {
-            true => table(&cells, false),
-            false => {
-                let without = cells.into_iter().map(|[name, at, length, _, worker, delayed]| {
-                    [name, at, length, worker, delayed]
-                });
-                table(&without.collect::<Vec<_>>(), false)
+        let table = if cells.iter().any(|cells| cells[2] != cells[3]) {
+            table(&heads, &cells, false)
+        } else {
+            let [name, at, length, _, worker, delayed] = heads;
+            let heads = [name, at, length, worker, delayed];
+            let mut without = Vec::new();
+            for [name, at, length, _, worker, delayed] in cells {
+                without.push([name, at, length, worker, delayed]);
             }
+            table(&heads, &without, false)
         };
         let mut lines = vec![
             String::new(),

@@ -25,7 +25,7 @@ impl Colours {
     /// Returns the colours for standard output, standard error and the like.
     pub fn for_stream(stream: &impl IsTerminal) -> Self {
         if stream.is_terminal() {
-            Self::in_environment(|name| env::var_os(name))
+            Self::in_environment(&|name| env::var_os(name))
         } else {
             Self::None
         }
@@ -33,7 +33,7 @@ impl Colours {
 
     /// Determines the terminal's colours, and whether they are wanted, from `NO_COLOR`, `TERM` and
     /// `COLORTERM`.
-    fn in_environment(get: impl Fn(&str) -> Option<OsString>) -> Self {
+    fn in_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| get(name).unwrap_or_default().to_string_lossy().into_owned();
         let (term, all) = (text("TERM"), text("COLORTERM"));
         if !text("NO_COLOR").is_empty() || term.is_empty() || term == "dumb" {
@@ -66,11 +66,17 @@ const OFF: &str = "\x1b[0m";
 fn nearest(colour: Rgb) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |channel: u8| {
-        let steps = (0_u8..).zip(STEPS);
-        steps.min_by_key(|(_, step)| step.abs_diff(channel)).map_or(0, |(step, _)| step)
+        let (mut nearest, mut least) = (0, u8::MAX);
+        for (step, of_step) in STEPS.iter().enumerate() {
+            let distance = of_step.abs_diff(channel);
+            if distance < least {
+                (nearest, least) = (step as u8, distance);
+            }
+        }
+        nearest
     };
-    let [r, g, b] = colour.channels().map(step);
-    16 + 36 * r + 6 * g + b
+    let [r, g, b] = colour.channels();
+    16 + 36 * step(r) + 6 * step(g) + step(b)
 }
 
 /// The text of a report with its headline and its titles bold, and the headline in the colour of *running* if something
@@ -159,7 +165,7 @@ mod tests {
     #[test]
     fn the_environment_says_what_is_wanted() {
         let of = |set: &[(&str, &str)]| {
-            Colours::in_environment(|name| {
+            Colours::in_environment(&|name| {
                 set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
             })
         };

@@ -23,10 +23,10 @@ impl Report {
             return lines;
         }
         let heads = ["where, and for what", "times", "total", "longest", "p50", "p99", "now"];
-        let mut cells = vec![heads.map(str::to_owned)];
-        let rows = waits.lines.iter().take(ROWS);
-        cells.extend(rows.map(|row| {
-            [
+        let mut cells = Vec::new();
+        let listed = &waits.lines[..waits.lines.len().min(ROWS)];
+        for row in listed {
+            cells.push([
                 clean(&row.label()).into_owned(),
                 row.times.to_string(),
                 human_sum(row.total_ns),
@@ -34,16 +34,18 @@ impl Report {
                 human(row.p50_ns),
                 human(row.p99_ns),
                 row.now.to_string(),
-            ]
-        }));
+            ]);
+        }
         let title = "Where tasks waited (now: how many waited there at the end):";
         let mut lines = vec![String::new(), title.to_owned()];
-        lines.extend(table(&cells, false));
+        lines.extend(table(&heads, &cells, false));
         let more = waits.lines.len().saturating_sub(ROWS);
         if more > 0 {
             lines.push(format!("… and {}", count(more as u64, "more line")));
         }
-        waits.lines.iter().take(ROWS).for_each(|row| lines.extend(held(row)));
+        for row in listed {
+            lines.extend(held(row));
+        }
         lines.extend(notes);
         lines
     }

@@ -242,7 +242,7 @@ fn long_polls(polls: Vec<LongPoll>) -> String {
 /// Returns the longest polls that held a worker, as JSON: start, duration, task, location and own time; times
 /// in ns.
 fn held_by(picture: &Picture<'_>, polls: Vec<LongPoll>) -> String {
-    let polls = polls.into_iter().map(|poll| {
+    let polls = array(&polls, |poll| {
         let section = &picture.sections[poll.section];
         let mut name = String::new();
         section.source.name(poll.row, &mut name);
@@ -250,7 +250,7 @@ fn held_by(picture: &Picture<'_>, polls: Vec<LongPoll>) -> String {
         let (name, group) = (display(&name, 60), display(group, 120));
         (poll.start_ns, poll.held_ns, name, group, poll.own_ns)
     });
-    array(polls).into_string()
+    polls.into_string()
 }
 
 fn label(name: &str, height: u32) -> String {

@@ -30,7 +30,7 @@ pub(super) fn display(text: &str, max: usize) -> String {
     if text.len() <= source_path::LONGEST {
         let place = clean(text);
         let width = |text: &str| text.chars().count();
-        if let Some(fitted) = source_path::fit(&place, max, width) {
+        if let Some(fitted) = source_path::fit(&place, max, &width) {
             return fitted;
         }
     }

@@ -1,15 +1,15 @@
 //! Writes the facts about the whole run.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use super::profile;
-use super::run::{number, place};
+use super::run::Number;
 use super::stream::Text;
 use super::summary;
 use crate::statemap::Labels;
 use crate::statemap::run::{FORMAT, TAG, sampling_name, trace_target_name};
 use crate::trace::timeline::{CpuLimit, ExhaustedPool, SamplingState, Timeline};
-use crate::util::json;
+use crate::util::json::{Object, Raw, array, list};
 
 /// Writes the definition with the facts about the whole run.
 ///
@@ -23,101 +23,92 @@ pub(super) fn header(
 ) -> io::Result<()> {
     let long_poll_ns = u64::try_from(timeline.settings.long_poll.as_nanos()).unwrap_or(u64::MAX);
     let lost = timeline.lost;
-    let program = json::string(&labels.title);
-    write!(
-        text,
-        "{{\"tag\":\"{TAG}\",\"state\":{state},\"format\":{FORMAT},\"program\":{program}"
-    )?;
+    let mut head = Object::default();
+    head.add("tag", &TAG);
+    head.add("state", &u32::from(state));
+    head.add("format", &FORMAT);
+    head.add("program", &labels.title);
     if let Some(runtime) = &timeline.runtime {
-        write!(text, ",\"runtime\":{}", json::string(runtime))?;
+        head.add("runtime", runtime);
     }
     if let Some(version) = &timeline.version {
-        write!(text, ",\"version\":{}", json::string(version))?;
+        head.add("version", version);
     }
-    for (name, ns) in [
-        ("beginNs", timeline.begin_ns),
-        ("endNs", timeline.end_ns),
-        ("longPollNs", long_poll_ns),
-        ("events", timeline.events),
-        ("refusedEvents", lost.refused_events),
-        ("droppedEvents", lost.dropped_events),
-        ("reentrantEvents", lost.reentrant_events),
-    ] {
-        write!(text, ",\"{name}\":{}", number(ns))?;
-    }
-    write!(
-        text,
-        ",\"traceTarget\":\"{}\",\"taskHooks\":{},\"scheduleLatency\":{}",
-        trace_target_name(timeline.settings.trace_target),
-        timeline.settings.task_hooks,
-        timeline.settings.schedule_latency
-    )?;
-    long_polls(timeline, text)?;
+    head.add("beginNs", &Number(timeline.begin_ns));
+    head.add("endNs", &Number(timeline.end_ns));
+    head.add("longPollNs", &Number(long_poll_ns));
+    head.add("events", &Number(timeline.events));
+    head.add("refusedEvents", &Number(lost.refused_events));
+    head.add("droppedEvents", &Number(lost.dropped_events));
+    head.add("reentrantEvents", &Number(lost.reentrant_events));
+    head.add("traceTarget", &trace_target_name(timeline.settings.trace_target));
+    head.add("taskHooks", &timeline.settings.task_hooks);
+    head.add("scheduleLatency", &timeline.settings.schedule_latency);
+    long_polls(timeline, &mut head);
     if let Some(pool) = &timeline.pool.exhausted {
-        exhausted_pool(pool, text)?;
+        head.add("exhaustedPool", &exhausted_pool(pool));
     }
     if !timeline.pool.queue.is_empty() {
-        let changes =
-            timeline.pool.queue.iter().map(|&(ns, n)| format!("[{},{}]", number(ns), number(n)));
-        write!(text, ",\"poolQueue\":[{}]", changes.collect::<Vec<_>>().join(","))?;
+        let queue = array(&timeline.pool.queue, |&(ns, n)| [Number(ns), Number(n)]);
+        head.add("poolQueue", &queue);
     }
     if timeline.recent_ns > timeline.begin_ns {
-        write!(text, ",\"recentNs\":{}", number(timeline.recent_ns))?;
+        head.add("recentNs", &Number(timeline.recent_ns));
     }
     if timeline.places.not_kept > 0 {
-        write!(text, ",\"waitsNotKept\":{}", number(timeline.places.not_kept))?;
+        head.add("waitsNotKept", &Number(timeline.places.not_kept));
     }
     if let Some(numbers) = profile::facts(&timeline.profile) {
-        write!(text, ",\"profile\":[{numbers}]")?;
+        head.add("profile", &numbers);
     }
     if let Some(numbers) = summary::facts(timeline) {
-        write!(text, ",\"wholeRun\":[{numbers}]")?;
+        head.add("wholeRun", &numbers);
     }
-    text.write_all(b"}\n")
+    text.write(head.end().into_string().as_bytes())?;
+    text.write(b"\n")
 }
 
-fn exhausted_pool(pool: &ExhaustedPool, text: &mut Text<'_>) -> io::Result<()> {
-    let numbers = [
-        pool.threads,
-        pool.most_waiting,
-        pool.waited_ns,
-        pool.longest_ns,
-        pool.tasks,
-        pool.ran_ns,
-        pool.other_locations,
-    ];
-    let location = place(pool.location);
-    write!(text, ",\"exhaustedPool\":[{},{location}]", numbers.map(number).join(","))
+fn exhausted_pool(pool: &ExhaustedPool) -> Raw {
+    list(&[
+        &Number(pool.threads),
+        &Number(pool.most_waiting),
+        &Number(pool.waited_ns),
+        &Number(pool.longest_ns),
+        &Number(pool.tasks),
+        &Number(pool.ran_ns),
+        &Number(pool.other_locations),
+        &pool.location,
+    ])
 }
 
-/// Writes the facts about long polls, if there are any.
-fn long_polls(timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
+/// Adds the facts about long polls, if there are any.
+fn long_polls(timeline: &Timeline, head: &mut Object) {
     let (machine, sampling) = (timeline.machine, timeline.long_polls.sampling);
     if let Some(CpuLimit { millis, stops, stopped_ns }) = machine.limit {
-        let [millis, stops, stopped_ns] = [millis, stops, stopped_ns].map(number);
-        write!(text, ",\"cpuLimit\":[{millis},{stops},{stopped_ns}]")?;
+        head.add("cpuLimit", &[Number(millis), Number(stops), Number(stopped_ns)]);
     }
     let clock = machine.clock;
     if clock.are_any() {
-        let [jumps, jumped_ns] = [clock.jumps, clock.jumped_ns].map(number);
-        let (back, lost) = (clock.went_back, clock.lost_source);
-        write!(text, ",\"clock\":[{jumps},{jumped_ns},{back},{lost}]")?;
+        let (jumps, jumped_ns) = (Number(clock.jumps), Number(clock.jumped_ns));
+        head.add("clock", &(jumps, jumped_ns, clock.went_back, clock.lost_source));
     }
     if sampling.state != SamplingState::default() {
-        write!(text, ",\"stacks\":\"{}\"", sampling_name(sampling.state))?;
+        head.add("stacks", &sampling_name(sampling.state));
     }
-    let numbers = [
+    for (name, n) in [
         ("runDelayNs", machine.run_delay_ns),
         ("stolenNs", machine.stolen_ns),
         ("droppedSamples", sampling.dropped),
-    ];
-    for (name, n) in numbers.into_iter().filter(|&(_, n)| n > 0) {
-        write!(text, ",\"{name}\":{}", number(n))?;
+    ] {
+        if n > 0 {
+            head.add(name, &Number(n));
+        }
     }
-    let no_stacks =
-        sampling.no_stacks.all().map(|(why, n)| format!("\"{}\":{}", why.name(), number(n)));
-    match &no_stacks.collect::<Vec<_>>()[..] {
-        [] => Ok(()),
-        reasons => write!(text, ",\"noStacks\":{{{}}}", reasons.join(",")),
+    let mut no_stacks = Object::default();
+    for (why, n) in sampling.no_stacks.all() {
+        no_stacks.add(why.name(), &Number(n));
+    }
+    if !no_stacks.is_empty() {
+        head.add("noStacks", &no_stacks.end());
     }
 }

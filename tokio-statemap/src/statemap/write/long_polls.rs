@@ -1,13 +1,11 @@
 //! Writes why polls took long.
 
-use std::fmt::Write as _;
 use std::io;
 
-use super::run::{Indices, List, Parts, number, or_null};
+use super::run::{Indices, List, Number, Parts};
 use super::stream::Text;
 use crate::statemap::run::origin_name;
 use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
-use crate::util::json;
 
 impl Parts {
     pub(super) fn causes(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
@@ -20,10 +18,20 @@ impl Parts {
                 unknown_ns,
                 major_faults,
             } = cause;
-            let taken = [run_delay_ns, stolen_ns, major_faults, unknown_ns];
-            let numbers = [start_ns, on_cpu_ns, blocked_ns].into_iter().chain(taken);
-            let numbers = numbers.map(number).collect::<Vec<_>>().join(",");
-            self.entry(text, List::Causes, format_args!("[{thread},{numbers}]"))?;
+            self.entry(
+                text,
+                List::Causes,
+                &[
+                    &thread,
+                    &Number(start_ns),
+                    &Number(on_cpu_ns),
+                    &Number(blocked_ns),
+                    &Number(run_delay_ns),
+                    &Number(stolen_ns),
+                    &Number(major_faults),
+                    &Number(unknown_ns),
+                ],
+            )?;
         }
         Ok(())
     }
@@ -50,35 +58,26 @@ impl Parts {
         text: &mut Text<'_>,
     ) -> io::Result<()> {
         for sample in &timeline.long_polls.samples {
-            let mut functions = String::new();
+            let mut functions = Vec::new();
             for frame in &sample.frames {
-                let index = self.index_of(frame, indices);
+                functions.push(self.index_of(frame, indices));
                 self.write_if_full(text)?;
-                let comma = if functions.is_empty() { "" } else { "," };
-                // Writing to a string does not fail.
-                let _ = write!(functions, "{comma}{index}");
             }
-            self.sample(sample, &functions);
-            self.write_if_full(text)?;
+            let PollSample { thread, poll_start_ns, at_ns, is_complete, .. } = *sample;
+            let (start_ns, at_ns) = (Number(poll_start_ns), Number(at_ns));
+            let blocked_in = sample.blocked_in.as_deref();
+            self.entry(
+                text,
+                List::Samples,
+                &[&thread, &start_ns, &at_ns, &blocked_in, &is_complete, &functions],
+            )?;
         }
         Ok(())
     }
 
     fn function(&mut self, frame: &StackFrame) {
         let StackFrame { function, file, line, origin } = frame;
-        let (function, origin) = (json::string(function), origin_name(*origin));
-        let file = or_null(file.as_deref().map(json::string));
-        let line = or_null(*line);
-        self.add(List::Functions, format_args!("[{function},{file},{line},\"{origin}\"]"));
-    }
-
-    fn sample(&mut self, sample: &PollSample, functions: &str) {
-        let PollSample { thread, poll_start_ns, at_ns, is_complete, .. } = *sample;
-        let [start_ns, at_ns] = [poll_start_ns, at_ns].map(number);
-        let blocked_in = or_null(sample.blocked_in.as_deref().map(json::string));
-        self.add(
-            List::Samples,
-            format_args!("[{thread},{start_ns},{at_ns},{blocked_in},{is_complete},[{functions}]]"),
-        );
+        let (file, origin) = (file.as_deref(), origin_name(*origin));
+        self.add(List::Functions, &[&&**function, &file, line, &origin]);
     }
 }

@@ -2,46 +2,48 @@
 
 use std::io;
 
-use super::run::{List, Parts, number};
+use super::run::{List, Number, Parts};
 use super::stream::Text;
-use crate::trace::profile::{FunctionProfile, PerCall, Profile};
+use crate::trace::profile::{PerCall, Profile};
 use crate::trace::timeline::Timeline;
-use crate::util::json;
 
 /// Returns the facts about a profile for the first definition, if there is a profile.
-pub(super) fn facts(profile: &Profile) -> Option<String> {
+pub(super) fn facts(profile: &Profile) -> Option<[Number; 3]> {
     let Profile { recorded_ns, workers, uncounted_calls, .. } = *profile;
-    let numbers = [recorded_ns, workers, uncounted_calls];
-    (*profile != Profile::default()).then(|| numbers.map(number).join(","))
+    let numbers = [Number(recorded_ns), Number(workers), Number(uncounted_calls)];
+    (*profile != Profile::default()).then_some(numbers)
 }
 
 impl Parts {
     pub(super) fn profile(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
-        for function in &timeline.profile.functions {
-            let FunctionProfile { calls, completed, cancelled, polls, total_ns, own_ns, .. } =
-                *function;
-            let (name, file) = (json::string(&function.name), json::string(&function.file));
-            let (line, column) = (function.line, function.column);
-            let numbers = [calls, completed, cancelled, polls, total_ns, own_ns].map(number);
-            let ended = function.ended.as_ref().map_or_else(
-                || "null".to_owned(),
-                |ended| {
-                    let all = [ended.total, ended.own, ended.waiting].map(per_call);
-                    format!("[{}]", all.join(","))
-                },
-            );
-            let numbers = numbers.join(",");
+        for of in &timeline.profile.functions {
+            let ended = of
+                .ended
+                .as_ref()
+                .map(|ended| [per_call(ended.total), per_call(ended.own), per_call(ended.waiting)]);
             self.entry(
                 text,
                 List::Profile,
-                format_args!("[{name},{file},{line},{column},{numbers},{ended}]"),
+                &[
+                    &&*of.name,
+                    &&*of.file,
+                    &of.line,
+                    &of.column,
+                    &Number(of.calls),
+                    &Number(of.completed),
+                    &Number(of.cancelled),
+                    &Number(of.polls),
+                    &Number(of.total_ns),
+                    &Number(of.own_ns),
+                    &ended,
+                ],
             )?;
         }
         Ok(())
     }
 }
 
-fn per_call(times: PerCall) -> String {
+fn per_call(times: PerCall) -> [Number; 5] {
     let PerCall { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns } = times;
-    format!("[{}]", [mean_ns, p50_ns, p90_ns, p99_ns, longest_ns].map(number).join(","))
+    [Number(mean_ns), Number(p50_ns), Number(p90_ns), Number(p99_ns), Number(longest_ns)]
 }

@@ -1,15 +1,15 @@
 //! Writes the parts of a run's description.
 
-use crate::util::map::Map;
-use std::fmt::{Display, Write as _};
-use std::io::{self, Write as _};
+use std::fmt::Write as _;
+use std::io;
 
 use super::stream::Text;
 use crate::recorder::id_map::IdMap;
 use crate::statemap::run::{LARGEST_NUMBER, MOST_APART, TAG};
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{Poll, StackFrame, TaskKey, Timeline};
-use crate::util::json;
+use crate::util::json::Json;
+use crate::util::map::Map;
 
 /// The number of bytes from which a part is written.
 const PART_BYTES: usize = 1 << 17;
@@ -17,26 +17,34 @@ const PART_BYTES: usize = 1 << 17;
 /// The functions that were written, with their indices.
 pub(super) type Indices<'a> = Map<&'a StackFrame, usize>;
 
-pub(super) fn number(n: u64) -> String {
-    if n > LARGEST_NUMBER { format!("\"{n}\"") } else { n.to_string() }
-}
+/// A number of any size.
+#[derive(Clone, Copy)]
+pub(super) struct Number(pub(super) u64);
 
-/// Formats a task: its id, or the name of a root future.
-pub(super) fn key(task: Option<TaskKey>) -> String {
-    match task {
-        None => "null".to_owned(),
-        Some(TaskKey::Spawned(id)) => number(id),
-        Some(root) => format!("\"{root}\""),
+impl Json for Number {
+    fn write(&self, to: &mut String) {
+        match self.0 > LARGEST_NUMBER {
+            true => self.0.to_string().write(to),
+            false => self.0.write(to),
+        }
     }
 }
 
-pub(super) fn or_null(value: Option<impl Display>) -> String {
-    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
+/// A task is its id, or the name of a root future.
+impl Json for TaskKey {
+    fn write(&self, to: &mut String) {
+        match self {
+            Self::Spawned(id) => Number(*id).write(to),
+            root => root.to_string().write(to),
+        }
+    }
 }
 
-/// Formats a location: `[file, line, column]`, or `null`.
-pub(super) fn place(location: Option<SpawnLocation>) -> String {
-    or_null(location.map(|at| format!("[{},{},{}]", json::string(at.file), at.line, at.column)))
+/// A location is `[file, line, column]`.
+impl Json for SpawnLocation {
+    fn write(&self, to: &mut String) {
+        (self.file, self.line, self.column).write(to);
+    }
 }
 
 macro_rules! lists {
@@ -79,7 +87,6 @@ lists! {
 }
 
 /// The next part.
-#[derive(Default)]
 pub(super) struct Parts {
     /// The value of the state that the definitions are of.
     state: u8,
@@ -100,7 +107,19 @@ pub(super) struct Parts {
 
 impl Parts {
     pub(super) fn new(state: u8) -> Self {
-        Self { state, ..Self::default() }
+        Self {
+            state,
+            written: 0,
+            are_names_elsewhere: false,
+            data: 0,
+            polls: 0,
+            lists: [const { String::new() }; NAMES.len()],
+            bytes: 0,
+            ran_on: IdMap::default(),
+            last_ran_on: None,
+            poll_run: RunLength(None),
+            parent_run: RunLength(None),
+        }
     }
 
     /// Adds the lists that aren't about single data.
@@ -111,29 +130,13 @@ impl Parts {
         text: &mut Text<'_>,
     ) -> io::Result<()> {
         for &(from_ns, to_ns) in &timeline.gaps {
-            self.entry(text, List::Gaps, format_args!("[{},{}]", number(from_ns), number(to_ns)))?;
-        }
-        for handover in timeline.handovers.iter().filter(|_| is_tasks) {
-            let (thread, time_ns) = (handover.thread, number(handover.time_ns));
-            self.entry(
-                text,
-                List::Handovers,
-                format_args!("[{thread},{time_ns},{}]", handover.worker),
-            )?;
-        }
-        for pooled in timeline.pool.threads.iter().filter(|_| !is_tasks) {
-            let (thread, started_ns) = (pooled.thread, number(pooled.started_ns));
-            let stopped_ns = or_null(pooled.stopped_ns.map(number));
-            self.entry(
-                text,
-                List::BlockingThreads,
-                format_args!("[{thread},{started_ns},{stopped_ns}]"),
-            )?;
-        }
-        for worker in timeline.workers.iter().filter(|_| !is_tasks) {
-            self.entry(text, List::Parks, number(worker.parks))?;
+            self.entry(text, List::Gaps, &[&Number(from_ns), &Number(to_ns)])?;
         }
         if is_tasks {
+            for of in &timeline.handovers {
+                let time_ns = Number(of.time_ns);
+                self.entry(text, List::Handovers, &[&of.thread, &time_ns, &of.worker])?;
+            }
             self.causes(timeline, text)?;
             let mut indices = Indices::default();
             self.samples(timeline, &mut indices, text)?;
@@ -141,6 +144,15 @@ impl Parts {
             self.waits(timeline, &mut indices, text)?;
             self.unnamed(timeline, &mut indices, text)?;
             self.tasks(timeline, text)?;
+        } else {
+            for of in &timeline.pool.threads {
+                let (started_ns, stopped_ns) = (Number(of.started_ns), of.stopped_ns.map(Number));
+                self.entry(text, List::BlockingThreads, &[&of.thread, &started_ns, &stopped_ns])?;
+            }
+            for worker in &timeline.workers {
+                self.push(List::Parks, &Number(worker.parks));
+                self.write_if_full(text)?;
+            }
         }
         self.sums(timeline, is_tasks, text)
     }
@@ -148,7 +160,7 @@ impl Parts {
     /// Records that a task was spawned by `parent`.
     pub(super) fn parent(&mut self, parent: Option<TaskKey>) {
         if let Some((parent, count)) = self.parent_run.push(parent) {
-            self.add_parents(parent, count);
+            self.add(List::Parents, &[&parent, &count]);
         }
     }
 
@@ -158,7 +170,7 @@ impl Parts {
     pub(super) fn datum(&mut self, apart_ns: u64) {
         if apart_ns > 0 {
             let (datum, apart_ns) = (self.data, apart_ns.min(MOST_APART));
-            self.add(List::Apart, format_args!("[{datum},{apart_ns}]"));
+            self.add(List::Apart, &[&datum, &apart_ns]);
         }
         self.data += 1;
     }
@@ -168,11 +180,12 @@ impl Parts {
     pub(super) fn poll(&mut self, poll: &Poll) {
         let index = self.ran_on(poll.thread(), poll.worker());
         if let Some((index, count)) = self.poll_run.push(index) {
-            self.add(List::Polls, format_args!("{index},{count}"));
+            self.push(List::Polls, &index);
+            self.push(List::Polls, &count);
         }
         if poll.cuts() > 0 {
-            let (poll, cuts) = (self.polls, poll.cuts());
-            self.add(List::Cut, format_args!("[{poll},{cuts}]"));
+            let (nth, cuts) = (self.polls, u32::from(poll.cuts()));
+            self.add(List::Cut, &[&nth, &cuts]);
         }
         self.polls += 1;
     }
@@ -186,16 +199,10 @@ impl Parts {
         let next = self.ran_on.len() as u64;
         let index = *self.ran_on.entry(key).or_insert(next);
         if index == next {
-            let worker = or_null(worker);
-            self.add(List::RanOn, format_args!("[{thread},{worker}]"));
+            self.add(List::RanOn, &[&thread, &worker]);
         }
         self.last_ran_on = Some((key, index));
         index
-    }
-
-    fn add_parents(&mut self, parent: Option<TaskKey>, count: u64) {
-        let parent = key(parent);
-        self.add(List::Parents, format_args!("[{parent},{count}]"));
     }
 
     /// Adds an entry, and writes a part if it is large.
@@ -203,20 +210,24 @@ impl Parts {
         &mut self,
         text: &mut Text<'_>,
         list: List,
-        entry: impl Display,
+        entry: &[&dyn Json],
     ) -> io::Result<()> {
         self.add(list, entry);
         self.write_if_full(text)
     }
 
-    pub(super) fn add(&mut self, list: List, entry: impl Display) {
+    /// Adds an entry that is an array.
+    pub(super) fn add(&mut self, list: List, entry: &[&dyn Json]) {
+        self.push(list, &entry);
+    }
+
+    fn push(&mut self, list: List, entry: &dyn Json) {
         let list = &mut self.lists[list as usize];
         let before = list.len();
         if before > 0 {
             list.push(',');
         }
-        // Writing to a string does not fail.
-        let _ = write!(list, "{entry}");
+        entry.write(list);
         self.bytes += list.len() - before;
     }
 
@@ -229,36 +240,36 @@ impl Parts {
     /// Writes a part unless it is empty.
     pub(super) fn write(&mut self, text: &mut Text<'_>) -> io::Result<()> {
         if let Some((index, count)) = self.poll_run.end() {
-            self.add(List::Polls, format_args!("{index},{count}"));
+            self.push(List::Polls, &index);
+            self.push(List::Polls, &count);
         }
         if let Some((parent, count)) = self.parent_run.end() {
-            self.add_parents(parent, count);
+            self.add(List::Parents, &[&parent, &count]);
         }
         if self.data == 0 && self.bytes == 0 {
             return Ok(());
         }
         self.written += 1;
-        write!(text, "{{\"tag\":\"{TAG} {}\",\"state\":{}", self.written, self.state)?;
+        let mut part = format!("{{\"tag\":\"{TAG} {}\",\"state\":{}", self.written, self.state);
+        // Writing to a string does not fail.
         if self.data > 0 {
-            write!(text, ",\"data\":{}", self.data)?;
+            let _ = write!(part, ",\"data\":{}", self.data);
         }
-        for (name, list) in NAMES.iter().zip(&mut self.lists).filter(|(_, list)| !list.is_empty()) {
-            write!(text, ",\"{name}\":[{list}]")?;
-            list.clear();
+        for (list, name) in NAMES.iter().enumerate() {
+            let list = &mut self.lists[list];
+            if !list.is_empty() {
+                let _ = write!(part, ",\"{name}\":[{list}]");
+                list.clear();
+            }
         }
         (self.data, self.polls, self.bytes) = (0, 0, 0);
-        text.write_all(b"}\n")
+        part.push_str("}\n");
+        text.write(part.as_bytes())
     }
 }
 
 /// A run of equal values.
 struct RunLength<T>(Option<(T, u64)>);
-
-impl<T> Default for RunLength<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
 
 impl<T: PartialEq + Copy> RunLength<T> {
     /// There is a next one. Gives what there was before, and how often, if it is another.

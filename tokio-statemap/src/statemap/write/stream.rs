@@ -1,8 +1,9 @@
 //! Writes text in large parts. A second thread makes it if there is much.
 
 use std::io::{self, Write};
-use std::{mem, panic, thread};
+use std::mem;
 
+use crate::util::parallel::beside;
 use crate::util::queue::queue;
 
 /// The size of a part.
@@ -37,25 +38,26 @@ pub(super) fn write(w: &mut dyn Write, is_much: bool, make: &Make<'_>) -> io::Re
 /// `None` if there can be no thread.
 fn write_beside(w: &mut dyn Write, make: &Make<'_>) -> Option<io::Result<()>> {
     let (full, parts) = queue(PARTS_AHEAD);
-    thread::scope(|scope| {
-        let make = move || {
-            Text::make(make, &mut |part| {
-                // The queue closes if a write failed; then that error is returned.
-                match full.send(mem::replace(part, new_part())) {
-                    true => Ok(()),
-                    false => Err(io::ErrorKind::BrokenPipe.into()),
-                }
-            })
-        };
-        let maker = thread::Builder::new().spawn_scoped(scope, make).ok()?;
-        let mut written = Ok(());
+    let (mut full, mut parts) = (Some(full), Some(parts));
+    let (mut made, mut written) = (Ok(()), Ok(()));
+    let mut maker = || {
+        let Some(full) = full.take() else { return };
+        made = Text::make(make, &mut |part| {
+            // The queue closes if a write failed; then that error is returned.
+            match full.send(mem::replace(part, new_part())) {
+                true => Ok(()),
+                false => Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        });
+    };
+    let mut writer = || {
+        let Some(parts) = parts.take() else { return };
         while let (Ok(()), Some(part)) = (&written, parts.receive()) {
             written = w.write_all(&part);
         }
-        drop(parts);
-        let made = maker.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-        Some(written.and(made))
-    })
+    };
+    let is_done = beside(&mut maker, &mut writer);
+    is_done.then(|| written.and(made))
 }
 
 fn new_part() -> Vec<u8> {
@@ -73,27 +75,14 @@ impl Text<'_> {
         make(&mut text)?;
         (text.put)(&mut text.part)
     }
-}
-
-impl Write for Text<'_> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_all(bytes)?;
-        Ok(bytes.len())
-    }
 
     #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.part.extend_from_slice(bytes);
         match self.part.len() < PART_BYTES {
             true => Ok(()),
             false => (self.put)(&mut self.part),
         }
-    }
-
-    /// Does nothing: an incomplete part waits for the rest.
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -104,7 +93,7 @@ mod tests {
     const LINES: usize = 200_000;
 
     fn make(text: &mut Text<'_>) -> io::Result<()> {
-        (0..LINES).try_for_each(|line| writeln!(text, "{line} of {LINES}"))
+        (0..LINES).try_for_each(|line| text.write(format!("{line} of {LINES}\n").as_bytes()))
     }
 
     #[test]

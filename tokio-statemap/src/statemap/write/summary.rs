@@ -2,10 +2,11 @@
 
 use std::io;
 
-use super::run::{List, Parts, key, number, or_null, place};
+use super::run::{List, Number, Parts};
 use super::stream::Text;
-use crate::trace::summary::{Distribution, LocationSummary, Summary};
+use crate::trace::summary::{Distribution, Summary};
 use crate::trace::timeline::Timeline;
+use crate::util::json::{Json, Raw, list};
 
 /// Returns the sums if older events were dropped. Otherwise the data has all of them.
 fn sums(timeline: &Timeline) -> Option<&Summary> {
@@ -13,20 +14,19 @@ fn sums(timeline: &Timeline) -> Option<&Summary> {
 }
 
 /// Returns the sums for the first definition.
-pub(super) fn facts(timeline: &Timeline) -> Option<String> {
+pub(super) fn facts(timeline: &Timeline) -> Option<Raw> {
     let sums = sums(timeline)?;
-    let numbers = [
-        sums.begin_ns,
-        sums.end_ns,
-        sums.recorded_ns,
-        sums.tasks,
-        sums.polls,
-        sums.cut_polls,
-        sums.running_polls,
-        sums.missed_events,
-        sums.stretch_ns,
-    ];
-    Some(numbers.map(number).join(","))
+    Some(list(&[
+        &Number(sums.begin_ns),
+        &Number(sums.end_ns),
+        &Number(sums.recorded_ns),
+        &Number(sums.tasks),
+        &Number(sums.polls),
+        &Number(sums.cut_polls),
+        &Number(sums.running_polls),
+        &Number(sums.missed_events),
+        &Number(sums.stretch_ns),
+    ]))
 }
 
 impl Parts {
@@ -38,72 +38,89 @@ impl Parts {
     ) -> io::Result<()> {
         let Some(sums) = sums(timeline) else { return Ok(()) };
         for of in &sums.stopped {
-            let several = [of.recorded_ns, of.periods].map(number).join(",");
-            let several = if of.periods > 1 { format!(",{several}") } else { String::new() };
-            let [from, to] = [of.from_ns, of.to_ns].map(number);
-            self.entry(text, List::RunStopped, format_args!("[{from},{to}{several}]"))?;
+            let all: [&dyn Json; 4] = [
+                &Number(of.from_ns),
+                &Number(of.to_ns),
+                &Number(of.recorded_ns),
+                &Number(of.periods),
+            ];
+            let of_one = &all[..2];
+            self.entry(text, List::RunStopped, if of.periods > 1 { &all } else { of_one })?;
         }
         if !is_tasks {
             for of in &sums.workers {
-                let numbers = [of.running_ns, of.parked_ns, of.parks, of.polls].map(number);
                 self.entry(
                     text,
                     List::RunWorkers,
-                    format_args!("[{},{}]", of.index, numbers.join(",")),
+                    &[
+                        &of.index,
+                        &Number(of.running_ns),
+                        &Number(of.parked_ns),
+                        &Number(of.parks),
+                        &Number(of.polls),
+                    ],
                 )?;
             }
             return Ok(());
         }
         for of in &sums.locations {
-            self.entry(text, List::RunLocations, location(of))?;
+            self.entry(
+                text,
+                List::RunLocations,
+                &[
+                    &of.location,
+                    &of.is_root,
+                    &Number(of.tasks),
+                    &Number(of.worker_polls),
+                    &Number(of.held_ns),
+                    &Number(of.off_worker_ns),
+                    &Number(of.long_polls),
+                    &Number(of.long_polls_ns),
+                    &Number(of.ready_sum_ns),
+                    &steps(&of.polls),
+                    &steps(&of.ready),
+                ],
+            )?;
         }
         for poll in &sums.longest_polls {
-            let (task, location) = (key(Some(poll.task)), poll.location);
-            let [start, length] = [poll.start_ns, poll.length_ns].map(number);
-            let worker = or_null(poll.worker);
-            let cut = u8::from(poll.is_cut);
             self.entry(
                 text,
                 List::RunLongest,
-                format_args!("[{task},{location},{start},{length},{worker},{cut}]"),
+                &[
+                    &poll.task,
+                    &poll.location,
+                    &Number(poll.start_ns),
+                    &Number(poll.length_ns),
+                    &poll.worker,
+                    &u32::from(poll.is_cut),
+                ],
             )?;
         }
         for of in &sums.stretches {
-            let [held, polls, longest] = [of.held_ns, of.polls, of.longest_ns].map(number);
-            let at = or_null(of.longest_at);
-            let [spawned, terminated] = [of.spawned, of.terminated].map(number);
             self.entry(
                 text,
                 List::RunStretches,
-                format_args!("[{held},{polls},{longest},{at},{spawned},{terminated}]"),
+                &[
+                    &Number(of.held_ns),
+                    &Number(of.polls),
+                    &Number(of.longest_ns),
+                    &of.longest_at,
+                    &Number(of.spawned),
+                    &Number(of.terminated),
+                ],
             )?;
         }
         Ok(())
     }
 }
 
-fn location(of: &LocationSummary) -> String {
-    let place = place(of.location);
-    let numbers = [
-        of.tasks,
-        of.worker_polls,
-        of.held_ns,
-        of.off_worker_ns,
-        of.long_polls,
-        of.long_polls_ns,
-        of.ready_sum_ns,
-    ];
-    let (numbers, polls, ready) =
-        (numbers.map(number).join(","), steps(&of.polls), steps(&of.ready));
-    format!("[{place},{},{numbers},[{polls}],[{ready}]]", of.is_root)
-}
-
-/// Formats steps in pairs: the difference between the bound and the one before, and the number of values.
-fn steps(of: &Distribution) -> String {
+/// Returns the steps in pairs: the difference between the bound and the one before, and the number of values.
+fn steps(of: &Distribution) -> Vec<Number> {
+    let mut steps = Vec::new();
     let mut before = 0;
-    let steps = of.steps.iter().map(|&(bound, n)| {
-        let more = bound.saturating_sub(std::mem::replace(&mut before, bound));
-        format!("{},{}", number(more), number(n))
-    });
-    steps.collect::<Vec<_>>().join(",")
+    for &(bound, n) in &of.steps {
+        steps.extend([Number(bound.saturating_sub(before)), Number(n)]);
+        before = bound;
+    }
+    steps
 }

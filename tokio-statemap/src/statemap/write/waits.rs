@@ -1,14 +1,11 @@
 //! Writes where tasks wait.
 
 use std::io;
-use std::sync::Arc;
 
-use super::run::{Indices, List, Parts, key, number, or_null, place};
+use super::run::{Indices, List, Number, Parts};
 use super::stream::Text;
-use crate::trace::timeline::{
-    AwaitFrame, CallAtEnd, NamedCall, StackFrame, Timeline, Wait, WaitId,
-};
-use crate::util::json;
+use crate::trace::timeline::{AwaitFrame, Timeline, Wait, WaitId};
+use crate::util::json::{self, Raw, array, list};
 use crate::util::map::Map;
 
 impl Parts {
@@ -19,7 +16,7 @@ impl Parts {
         indices: &mut Indices<'a>,
         text: &mut Text<'_>,
     ) -> io::Result<()> {
-        for (id, wait) in (1..).zip(&timeline.places.waits) {
+        for (id, wait) in (1_u32..).zip(&timeline.places.waits) {
             if wait.frames.is_empty() {
                 continue;
             }
@@ -27,7 +24,7 @@ impl Parts {
             for frame in &wait.frames {
                 self.node(frame, None, &mut nodes, indices);
             }
-            self.entry(text, List::Waits, format_args!("[{id},[{}]]", nodes.join(",")))?;
+            self.entry(text, List::Waits, &[&id, &nodes])?;
         }
         Ok(())
     }
@@ -37,14 +34,12 @@ impl Parts {
         &mut self,
         frame: &'a AwaitFrame,
         parent: Option<usize>,
-        nodes: &mut Vec<String>,
+        nodes: &mut Vec<Raw>,
         indices: &mut Indices<'a>,
     ) {
         let function = self.index_of(&frame.function, indices);
-        let name = or_null(frame.name.as_deref().map(json::string));
-        let (call, up) = (or_null(frame.call), or_null(parent));
         let this = nodes.len();
-        nodes.push(format!("[{function},{up},{name},{call}]"));
+        nodes.push(list(&[&function, &parent, &frame.name.as_deref(), &frame.call]));
         for next in &frame.awaits {
             self.node(next, Some(this), nodes, indices);
         }
@@ -58,30 +53,19 @@ impl Parts {
         text: &mut Text<'_>,
     ) -> io::Result<()> {
         for chain in &timeline.places.unnamed.chains {
-            let place = |(number, frames): &'a (u32, Arc<[StackFrame]>)| {
-                let functions =
-                    frames.iter().map(|frame| self.index_of(frame, indices).to_string());
-                let place: Vec<_> = std::iter::once(number.to_string()).chain(functions).collect();
-                format!("[{}]", place.join(","))
-            };
-            let places: Vec<_> = chain.places.iter().map(place).collect();
-            let call = |call: &NamedCall| {
-                format!("[{},{},{}]", json::string(&call.name), json::string(&call.file), call.line)
-            };
-            let calls: Vec<_> = chain.calls.iter().map(call).collect();
-            self.entry(
-                text,
-                List::Chains,
-                format_args!("[[{}],[{}]]", places.join(","), calls.join(",")),
-            )?;
+            let mut places = Vec::new();
+            for (number, frames) in &chain.places {
+                let mut place = vec![*number as usize];
+                for frame in frames.iter() {
+                    place.push(self.index_of(frame, indices));
+                }
+                places.push(place);
+            }
+            let calls = array(&chain.calls, |call| list(&[&&*call.name, &&*call.file, &call.line]));
+            self.entry(text, List::Chains, &[&places, &calls])?;
         }
         for (id, chains) in &timeline.places.unnamed.waits {
-            let chains: Vec<_> = chains.iter().map(ToString::to_string).collect();
-            self.entry(
-                text,
-                List::Unnamed,
-                format_args!("[{},[{}]]", id.number(), chains.join(",")),
-            )?;
+            self.entry(text, List::Unnamed, &[&id.number(), chains])?;
         }
         Ok(())
     }
@@ -89,38 +73,33 @@ impl Parts {
     /// Writes the facts about single tasks.
     pub(super) fn tasks(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         for task in timeline.tasks.one_by_one() {
-            let of = key(Some(task.key));
-            if let Some(name) = task.name.as_ref().filter(|_| !self.are_names_elsewhere) {
-                self.add(List::Names, format_args!("[{of},{}]", json::string(name)));
+            if let (Some(name), false) = (&task.name, self.are_names_elsewhere) {
+                self.add(List::Names, &[&task.key, &&**name]);
             }
             if let Some(carried) = task.carried_wait {
-                self.add(List::Carried, format_args!("[{of},{}]", number(carried.since_ns)));
+                self.add(List::Carried, &[&task.key, &Number(carried.since_ns)]);
             }
             self.write_if_full(text)?;
         }
         for task in &timeline.local_tasks {
-            let (id, polled_in) = (number(task.id), key(Some(task.polled_in)));
-            let at = place(Some(task.location));
-            let name = or_null(task.name.as_deref().map(json::string));
-            let (since_ns, wait) =
-                (number(task.waits_since_ns), or_null(task.wait.map(WaitId::number)));
+            let wait = task.wait.map(WaitId::number);
             self.entry(
                 text,
                 List::LocalTasks,
-                format_args!("[{id},{polled_in},{at},{name},{since_ns},{wait}]"),
+                &[
+                    &Number(task.id),
+                    &task.polled_in,
+                    &task.location,
+                    &task.name.as_deref(),
+                    &Number(task.waits_since_ns),
+                    &wait,
+                ],
             )?;
         }
         for (task, calls) in &timeline.places.calls_at_end {
-            let call = |call: &CallAtEnd| {
-                let fields = or_null(call.fields.as_deref().map(json::string));
-                format!("[{},{fields}]", number(call.entered_ns))
-            };
-            let calls: Vec<_> = calls.iter().map(call).collect();
-            self.entry(
-                text,
-                List::Calls,
-                format_args!("[{},[{}]]", key(Some(*task)), calls.join(",")),
-            )?;
+            let calls =
+                array(calls, |call| list(&[&Number(call.entered_ns), &call.fields.as_deref()]));
+            self.entry(text, List::Calls, &[task, &calls])?;
         }
         Ok(())
     }

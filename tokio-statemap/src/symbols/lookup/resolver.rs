@@ -1,6 +1,5 @@
 //! Looks addresses of this process up.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -11,6 +10,7 @@ use crate::symbols::StackFrame;
 use crate::symbols::object_file::ObjectFile;
 use crate::sys::mapped::map;
 use crate::sys::threads::stack::modules::{LoadedModule, loaded};
+use crate::util::map::Map;
 
 /// The time limit for reading debug information. After that, names are those of symbols, without lines.
 const MAX_TIME: Duration = Duration::from_secs(10);
@@ -19,8 +19,8 @@ const MAX_TIME: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(crate) struct Resolver {
     modules: Vec<LoadedModule>,
-    files: HashMap<u64, Option<ObjectFile>>,
-    frames: HashMap<u64, Arc<[StackFrame]>>,
+    files: Map<u64, Option<ObjectFile>>,
+    frames: Map<u64, Arc<[StackFrame]>>,
     /// The time spent so far.
     spent: Duration,
     /// The reason why the program's own file could not be read, if so.
@@ -47,25 +47,24 @@ impl Resolver {
     }
 
     fn look_up(&mut self, address: u64) -> Vec<StackFrame> {
-        let find = |modules: &[LoadedModule]| {
-            let module = modules.iter().position(|module| module.range.contains(&address))?;
-            let module = &modules[module];
-            Some((module.is_program, module.base, module.path.clone()))
-        };
-        let found = find(&self.modules).or_else(|| {
+        if self.module(address).is_none() {
             self.modules = loaded();
-            find(&self.modules)
-        });
-        let Some((is_program, base, path)) = found else { return Vec::new() };
-        let file = self.files.entry(base).or_insert_with(|| {
-            let file = read(path.as_deref(), is_program);
+        }
+        let Some(module) = self.module(address) else { return Vec::new() };
+        let (base, is_program) = (module.base, module.is_program);
+        if self.files.get(&base).is_none() {
+            let file = read(module.path.as_deref(), is_program);
             if let (Err(problem), true) = (&file, is_program) {
                 self.problem = Some(*problem);
             }
-            file.ok()
-        });
-        let Some(file) = file else { return Vec::new() };
+            self.files.insert(base, file.ok());
+        }
+        let Some(Some(file)) = self.files.get_mut(&base) else { return Vec::new() };
         file.frames(address.wrapping_sub(base), self.spent < MAX_TIME)
+    }
+
+    fn module(&self, address: u64) -> Option<&LoadedModule> {
+        self.modules.iter().find(|module| module.range.contains(&address))
     }
 }
 
@@ -188,8 +187,8 @@ mod tests {
         let mut resolver = Resolver::default();
         assert!(!resolver.frames(here()).is_empty());
         assert_eq!(resolver.problem(), None);
-        resolver.files.clear();
-        resolver.frames.clear();
+        resolver.files = Map::default();
+        resolver.frames = Map::default();
         resolver.modules.iter_mut().for_each(|module| module.path = None);
         assert!(resolver.frames(here()).is_empty());
         assert_eq!(resolver.problem(), Some(io::ErrorKind::NotFound));

@@ -44,11 +44,14 @@ pub(crate) fn name(number: i64) -> Cow<'static, str> {
         proc::UNKNOWN_CALL => return Cow::Borrowed("a system call"),
         _ => {}
     }
-    let mut known = CALLS.iter().chain(CALLS_OF_ARCHITECTURE);
-    match known.find(|(known, _)| *known == number) {
-        Some((_, name)) => Cow::Borrowed(name.trim_start_matches("SYS_")),
-        None => Cow::Owned(format!("system call {number}")),
+    for calls in [CALLS, CALLS_OF_ARCHITECTURE] {
+        for &(known, name) in calls {
+            if known == number {
+                return Cow::Borrowed(&name["SYS_".len()..]);
+            }
+        }
     }
+    Cow::Owned(format!("system call {number}"))
 }
 
 #[cfg(test)]

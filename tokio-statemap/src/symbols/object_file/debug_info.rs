@@ -1,8 +1,8 @@
 //! The debug information of a program or library: inlined functions and lines.
 
 use addr2line::Context;
-use gimli::{AttributeValue, Dwarf, EndianSlice, NativeEndian, Unit, UnitOffset, UnitRef};
-use object::{Object as _, ObjectSection};
+use gimli::{AttributeValue, EndianSlice, NativeEndian, Unit, UnitOffset, UnitRef};
+use object::read::elf::SectionHeader as _;
 
 use super::Elf;
 use super::name::{Body, body, is_mangled};
@@ -21,7 +21,7 @@ const MAX_HOPS: usize = 4;
 const NEAR: u64 = 256;
 
 /// A function that an address is in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub(super) struct Function {
     /// Its symbol, or its name if the debug information has no more of it.
     pub(super) name: Option<String>,
@@ -40,29 +40,50 @@ pub(super) struct DebugInfo {
 impl DebugInfo {
     /// Reads the debug information of an object. Returns `None` if there is none, or it can't be read.
     pub(super) fn read(object: &Elf, file_name: &str) -> Option<Self> {
-        object.section_by_name(".debug_line")?;
-        let size = |name| object.section_by_name(name).map_or(0, |section| section.size());
+        let (endian, bytes) = (object.endian(), object.data());
+        let section = |name: &str| {
+            let (_, section) =
+                object.elf_section_table().section_by_name(endian, name.as_bytes())?;
+            Some(section)
+        };
+        let size = |name| section(name).map_or(0, |section| section.sh_size(endian));
+        // The name of a section that is compressed as it once was.
+        let is_old = section(".zdebug_line").is_some();
+        if section(".debug_line").is_none() && !is_old {
+            return None;
+        }
         if size(".debug_info") > MAX_BYTES || size(".debug_line") > MAX_BYTES {
             warn(format_args!(
                 "stacks have no lines: {file_name} has over 1 GiB of debug information"
             ));
             return None;
         }
-        let is_plain = |section: &_| {
-            let format = ObjectSection::compressed_file_range(section).ok();
-            format.map(|range| range.format) == Some(object::CompressionFormat::None)
+        // `None` if it is compressed, or damaged.
+        let load = |name: &str| match section(name) {
+            Some(section) => match section.compression(endian, bytes) {
+                Ok(None) => Some(Reader::new(section.data(endian, bytes).ok()?, NativeEndian)),
+                _ => None,
+            },
+            None if is_old => None,
+            None => Some(Reader::new(&[], NativeEndian)),
         };
-        let load = |id: gimli::SectionId| {
-            let section = object.section_by_name(id.name());
-            match section {
-                Some(section) if is_plain(&section) => {
-                    section.data().map(|data| Reader::new(data, NativeEndian)).map_err(|_| ())
-                }
-                Some(_) => Err(()),
-                None => Ok(Reader::new(&[], NativeEndian)),
-            }
+        let read = || {
+            Context::from_sections(
+                load(".debug_abbrev")?.into(),
+                load(".debug_addr")?.into(),
+                load(".debug_aranges")?.into(),
+                load(".debug_info")?.into(),
+                load(".debug_line")?.into(),
+                load(".debug_line_str")?.into(),
+                load(".debug_ranges")?.into(),
+                load(".debug_rnglists")?.into(),
+                load(".debug_str")?.into(),
+                load(".debug_str_offsets")?.into(),
+                Reader::new(&[], NativeEndian),
+            )
+            .ok()
         };
-        let context = Dwarf::load(load).ok().and_then(|dwarf| Context::from_dwarf(dwarf).ok());
+        let context = read();
         if context.is_none() {
             warn(format_args!(
                 "stacks have no lines: the debug information of {file_name} is compressed, or damaged"
@@ -80,19 +101,28 @@ impl DebugInfo {
         };
         let unit = self.context.find_dwarf_and_unit(address).skip_all_loads();
         while let Ok(Some(frame)) = frames.next() {
-            let name = frame.function.and_then(|f| Some(f.raw_name().ok()?.into_owned()));
-            let of_name = name.as_deref().and_then(body);
-            // A symbol doesn't tell the body of an `async fn` from a closure.
-            let of_entry = || {
-                name.as_deref().filter(|name| is_mangled(name))?;
-                body(&own_name(unit?, frame.dw_die_offset?)?)
-            };
-            let body = of_name.or_else(of_entry);
-            let (file, line) = frame.location.map_or((None, None), |at| (at.file, at.line));
-            let folder = unit.and_then(|unit| unit.comp_dir);
-            let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
-            let line = line.or_else(|| self.line_before(address, file?));
-            found.push(Function { name, body, file: file.map(str::to_owned), folder, line });
+            let mut function = Function::default();
+            if let Some(name) = frame.function.as_ref().and_then(|of| of.raw_name().ok()) {
+                function.body = body(&name);
+                // A symbol doesn't tell the body of an `async fn` from a closure.
+                if function.body.is_none() && is_mangled(&name) {
+                    if let (Some(unit), Some(at)) = (unit, frame.dw_die_offset) {
+                        function.body = own_name(unit, at).and_then(|name| body(&name));
+                    }
+                }
+                function.name = Some(name.into_owned());
+            }
+            if let Some(folder) = unit.and_then(|unit| unit.comp_dir) {
+                function.folder = Some(folder.to_string_lossy().into_owned());
+            }
+            if let Some(location) = frame.location {
+                function.line = location.line;
+                if let Some(file) = location.file {
+                    function.line = location.line.or_else(|| self.line_before(address, file));
+                    function.file = Some(file.to_owned());
+                }
+            }
+            found.push(function);
         }
         found
     }
@@ -100,9 +130,13 @@ impl DebugInfo {
     /// Returns the last line of `file` before an address, within the same function or close to it.
     fn line_before(&self, address: u64, file: &str) -> Option<u32> {
         let from = address.saturating_sub(NEAR);
-        let locations = self.context.find_location_range(from, address).ok()?;
-        let of_file = locations.filter(|(_, _, location)| location.file == Some(file));
-        of_file.filter_map(|(_, _, location)| location.line).last()
+        let mut line = None;
+        for (_, _, location) in self.context.find_location_range(from, address).ok()? {
+            if location.file == Some(file) {
+                line = location.line.or(line);
+            }
+        }
+        line
     }
 }
 

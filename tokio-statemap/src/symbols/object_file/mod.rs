@@ -6,13 +6,14 @@ mod origin;
 mod package;
 mod symbol_table;
 
-use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use object::Object as _;
 
 use crate::symbols::{FrameOrigin, StackFrame};
+use crate::util::map::Map;
 use debug_info::{DebugInfo, Function};
 use name::{Body, defined_in, is_mangled};
 pub(super) use name::{demangle, readable};
@@ -36,7 +37,7 @@ pub(crate) struct ObjectFile {
     name: String,
     build_id: Option<String>,
     /// The paths of source files.
-    sources: HashMap<String, Arc<str>>,
+    sources: Map<Arc<str>, Arc<str>>,
 }
 
 impl std::fmt::Debug for ObjectFile {
@@ -66,9 +67,11 @@ impl ObjectFile {
         let symbols = SymbolTable::read(&object);
         let debug_info = DebugInfo::read(&object, &name);
         let program_crate = if is_program { symbols.program_crate(&name) } else { None };
-        let build_id = object.build_id().ok().flatten();
-        let build_id = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
-        let sources = HashMap::new();
+        let build_id = match object.build_id() {
+            Ok(Some(id)) => Some(in_hex(id)),
+            _ => None,
+        };
+        let sources = Map::default();
         Ok(Self { symbols, debug_info, program_crate, is_program, name, build_id, sources })
     }
 
@@ -80,12 +83,18 @@ impl ObjectFile {
 
     /// Returns the functions at an address in the file, without debug information if `has_time` is false.
     pub(crate) fn frames(&mut self, address: u64, has_time: bool) -> Vec<StackFrame> {
-        let debug_info = self.debug_info.as_ref().filter(|_| has_time);
-        let mut functions = debug_info.map(|info| info.functions(address)).unwrap_or_default();
+        let mut functions = match &self.debug_info {
+            Some(info) if has_time => info.functions(address),
+            _ => Vec::new(),
+        };
         if functions.is_empty() {
             functions.push(Function::default());
         }
-        (0..functions.len()).map(|i| self.frame(address, &functions, i)).collect()
+        let mut frames = Vec::new();
+        for i in 0..functions.len() {
+            frames.push(self.frame(address, &functions, i));
+        }
+        frames
     }
 
     fn frame(&mut self, address: u64, functions: &[Function], i: usize) -> StackFrame {
@@ -98,8 +107,10 @@ impl ObjectFile {
             _ if caller.is_none() => self.symbols.at(address, own),
             _ => None,
         };
-        let path =
-            symbol.map(demangle).or_else(|| path_of(function, caller)).or(function.name.clone());
+        let path = match symbol {
+            Some(symbol) => Some(demangle(symbol)),
+            None => path_of(function, caller).or_else(|| function.name.clone()),
+        };
         let file = function.file.as_deref();
         let known = Known {
             file,
@@ -114,14 +125,24 @@ impl ObjectFile {
             Some(path) => readable(&path, function.body),
             None => self.unknown(address),
         };
-        let file = file.map(|file| match origin {
-            FrameOrigin::Program => within(function.folder.as_deref(), file),
-            _ => file,
-        });
-        let file = file.map(str::to_owned).map(|file| {
-            Arc::clone(self.sources.entry(file).or_insert_with_key(|file| file.as_str().into()))
-        });
+        let file = match (file, origin) {
+            (Some(file), FrameOrigin::Program) => {
+                Some(self.source(within(function.folder.as_deref(), file)))
+            }
+            (Some(file), _) => Some(self.source(file)),
+            (None, _) => None,
+        };
         StackFrame { function: name.into(), file, line: function.line, origin }
+    }
+
+    /// Returns the path of a source file, of which each is kept once.
+    fn source(&mut self, file: &str) -> Arc<str> {
+        if let Some(known) = self.sources.get(file) {
+            return Arc::clone(known);
+        }
+        let file: Arc<str> = file.into();
+        self.sources.insert(Arc::clone(&file), Arc::clone(&file));
+        file
     }
 
     /// Returns the name of an unknown function: its address.
@@ -133,10 +154,21 @@ impl ObjectFile {
     }
 }
 
+fn in_hex(bytes: &[u8]) -> String {
+    let mut hex = String::new();
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
 /// Returns the path of a file relative to `folder`, as in spawn locations and messages of panics.
 fn within<'a>(folder: Option<&str>, file: &'a str) -> &'a str {
-    let inner = folder.and_then(|folder| file.strip_prefix(folder)?.strip_prefix('/'));
-    inner.unwrap_or(file)
+    match folder.and_then(|folder| file.strip_prefix(folder)) {
+        Some(inner) => inner.strip_prefix('/').unwrap_or(file),
+        None => file,
+    }
 }
 
 /// Returns the name of a body of which only the place is known.

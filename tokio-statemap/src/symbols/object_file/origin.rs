@@ -22,17 +22,29 @@ pub(super) struct Known<'a> {
 impl FrameOrigin {
     /// Returns the origin of a function by its source file, or else by its name.
     pub(super) fn from_known(known: Known<'_>) -> Self {
-        let crates = known.path.map(crates_of).unwrap_or_default();
+        let crates = match known.path {
+            Some(path) => crates_of(path),
+            None => [None, None],
+        };
         match (crates, known.file) {
             ([Some("tokio" | "tokio_statemap"), None], _) => Self::Runtime,
             (_, Some(file)) => package(file),
             ([None, None], None) => Self::System,
             (crates, None) => {
                 // The symbol has the crate of the implementation, the name only its type.
-                let written_in = known.symbol.and_then(crate_of_symbol);
-                let of = written_in.map_or(crates, |written_in| [Some(written_in), None]);
-                let origins = of.into_iter().flatten().map(|of| known.origin_of_crate(of));
-                origins.max_by_key(|origin| origin.dependents()).unwrap_or(Self::System)
+                let crates = match known.symbol.and_then(crate_of_symbol) {
+                    Some(written_in) => [Some(written_in), None],
+                    None => crates,
+                };
+                let mut origin = Self::System;
+                for of in &crates {
+                    let Some(of) = of else { continue };
+                    let other = known.origin_of_crate(of);
+                    if other.dependents() > origin.dependents() {
+                        origin = other;
+                    }
+                }
+                origin
             }
         }
     }
@@ -92,10 +104,14 @@ fn without_pointers(of_type: &str) -> &str {
     }
 }
 
+fn is_no_identifier(c: char) -> bool {
+    !c.is_alphanumeric() && c != '_'
+}
+
 /// Returns the crate at the beginning of a path, or `None` if it is no path: a function's name alone, `T`,
 /// `u64`.
 fn first_segment(path: &str) -> Option<&str> {
-    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+    let end = path.find(is_no_identifier)?;
     let of_primitive = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
         "f32", "f64", "bool", "char", "str",

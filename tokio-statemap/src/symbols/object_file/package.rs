@@ -1,12 +1,12 @@
 //! Tells the owner of a source file by its path.
 
 use crate::symbols::FrameOrigin;
-use crate::util::source_path::{Shown, after, is_version, package_part, std_part};
+use crate::util::source_path::{Shown, after, is_version, names_of, package_part, std_part};
 
 /// Returns the owner of a source file. A file is the program's own unless its path says otherwise: its
 /// packages, those of its workspace, and files that its build scripts wrote.
 pub(crate) fn package(file: &str) -> FrameOrigin {
-    let parts: Vec<_> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+    let parts = names_of(file);
     if std_part(&parts).is_some() {
         return FrameOrigin::Std;
     }
@@ -22,10 +22,11 @@ pub(crate) fn package(file: &str) -> FrameOrigin {
 
 /// Returns `true` for a file of the C library that is linked into the program, as for Rust's musl targets.
 fn is_c_library(parts: &[&str]) -> bool {
-    let is_c = parts
-        .last()
-        .is_some_and(|file| [".c", ".h", ".s", ".S"].iter().any(|end| file.ends_with(end)));
-    let of = |part: &&str| ["musl", "src_musl", "glibc"].iter().any(|name| part.starts_with(name));
+    let Some(file) = parts.last() else { return false };
+    let is_c = [".c", ".h", ".s", ".S"].iter().any(|end| file.ends_with(end));
+    let of = |part: &&str| {
+        part.starts_with("musl") || part.starts_with("src_musl") || part.starts_with("glibc")
+    };
     is_c && parts.iter().any(of)
 }
 
@@ -36,9 +37,10 @@ fn dependency<'a>(parts: &[&'a str]) -> Option<&'a str> {
         Some(Shown { head: Some(repository), from }) => {
             // Each of several packages is in a folder of its own.
             let inner = &parts[from..];
-            let src = inner.iter().position(|part| *part == "src");
-            let package = src.and_then(|at| at.checked_sub(1));
-            return Some(package.map_or(repository, |at| inner[at]));
+            return match inner.iter().position(|part| *part == "src") {
+                Some(src) if src > 0 => Some(inner[src - 1]),
+                _ => Some(repository),
+            };
         }
         None => {}
     }
@@ -53,8 +55,12 @@ fn dependency<'a>(parts: &[&'a str]) -> Option<&'a str> {
 
 /// `tokio` of `tokio-1.54.1`.
 fn without_version(package: &str) -> &str {
-    let mut dashes = package.match_indices('-');
-    dashes.find(|(at, _)| is_version(&package[at + 1..])).map_or(package, |(at, _)| &package[..at])
+    for (at, byte) in package.bytes().enumerate() {
+        if byte == b'-' && is_version(&package[at + 1..]) {
+            return &package[..at];
+        }
+    }
+    package
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The table of symbols of a program or library.
 
-use object::{Object as _, ObjectSymbol as _};
+use object::elf::STT_FUNC;
+use object::read::elf::Sym as _;
 
 use super::Elf;
 use super::name::{demangle, split_last};
+use crate::util::sort;
 
 /// A function's symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Symbol {
     from: u64,
     to: u64,
@@ -21,16 +23,27 @@ pub(super) struct SymbolTable {
 
 impl SymbolTable {
     pub(super) fn read(object: &Elf) -> Self {
-        let symbols = object.symbols().chain(object.dynamic_symbols());
-        let functions = symbols
-            .filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text);
-        let all = functions.filter_map(|symbol| {
-            let (from, name) = (symbol.address(), symbol.name().ok()?);
-            Some(Symbol { from, to: from.saturating_add(symbol.size()), name })
+        let endian = object.endian();
+        let mut all = Vec::new();
+        for table in [object.elf_symbol_table(), object.elf_dynamic_symbol_table()] {
+            for symbol in table.iter() {
+                if symbol.st_type() != STT_FUNC || !symbol.is_definition(endian) {
+                    continue;
+                }
+                let name = table.symbol_name(endian, symbol);
+                if let Some(name) = name.ok().and_then(|name| std::str::from_utf8(name).ok()) {
+                    let from = symbol.st_value(endian);
+                    all.push(Symbol {
+                        from,
+                        to: from.saturating_add(symbol.st_size(endian)),
+                        name,
+                    });
+                }
+            }
+        }
+        sort::by(&mut all, |a, b| {
+            a.from.cmp(&b.from).then(a.to.cmp(&b.to)).then_with(|| a.name.cmp(b.name))
         });
-        let mut all: Vec<_> = all.collect();
-        all.sort_unstable();
-        all.dedup();
         Self { all }
     }
 
@@ -44,54 +57,57 @@ impl SymbolTable {
         let next = self.all.partition_point(|symbol| symbol.from <= address);
         let last = self.all.get(next.checked_sub(1)?)?;
         let first = self.all.partition_point(|symbol| symbol.from < last.from);
-        let mut of_address = self.all[first..next].iter().filter(|symbol| address < symbol.to);
-        let same = function.and_then(|function| {
-            let wanted = without_types(function);
-            of_address.clone().find(|symbol| {
+        let mut found = None;
+        for symbol in &self.all[first..next] {
+            if address >= symbol.to {
+                continue;
+            }
+            found = Some(symbol.name);
+            if let Some(function) = function {
                 let path = demangle(symbol.name);
                 let last = split_last(&path).map_or(&*path, |(_, last)| last);
-                without_types(last) == wanted
-            })
-        });
-        same.or_else(|| of_address.next_back()).map(|symbol| symbol.name)
+                if without_types(last) == without_types(function) {
+                    break;
+                }
+            }
+        }
+        found
     }
 
     /// Returns the crate of the program, which is the one with `main`.
     pub(super) fn program_crate(&self, file_name: &str) -> Option<String> {
         let by_file = crate_of_file(file_name);
-        let mut found: Vec<_> = self
-            .all
-            .iter()
-            .filter(|symbol| symbol.name.contains("4main"))
-            .filter_map(|symbol| {
-                let path = demangle(symbol.name);
-                let (of, function) = path.split_once("::")?;
-                (function == "main").then(|| of.to_owned())
-            })
-            .collect();
-        crate::util::sort::sort(&mut found);
-        found.dedup();
-        match &found[..] {
-            [only] => Some(only.clone()),
-            _ => by_file,
+        let mut found: Option<String> = None;
+        for symbol in &self.all {
+            if !symbol.name.contains("4main") {
+                continue;
+            }
+            let path = demangle(symbol.name);
+            let Some((of, "main")) = path.split_once("::") else { continue };
+            match &found {
+                None => found = Some(of.to_owned()),
+                Some(other) if other == of => {}
+                Some(_) => return by_file,
+            }
         }
+        found.or(by_file)
     }
 }
 
 fn without_types(name: &str) -> &str {
-    name.split('<').next().unwrap_or(name)
+    name.split_once('<').map_or(name, |(name, _)| name)
 }
 
 /// Returns the crate of a program's file: `shop_server` of `shop-server`, and of
 /// `shop-server-0123456789abcdef`, as test programs are called.
 fn crate_of_file(name: &str) -> Option<String> {
-    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_hash = |b: &[u8]| b.len() == 16 && b.iter().all(u8::is_ascii_hexdigit);
     let name = match name.rsplit_once('-') {
-        Some((name, hash)) if is_hash(hash) => name,
+        Some((name, hash)) if is_hash(hash.as_bytes()) => name,
         _ => name,
     };
-    let is_name =
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    let is_name = !name.is_empty() && name.as_bytes().iter().all(is_part);
     is_name.then(|| name.replace('-', "_"))
 }
 
@@ -112,9 +128,9 @@ pub(super) fn crate_of_symbol(symbol: &str) -> Option<&str> {
     }
     rest = without_number(rest);
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-    let len: usize = rest[..digits].parse().ok()?;
+    let len: u64 = rest[..digits].parse().ok()?;
     let name = rest[digits..].strip_prefix('_').unwrap_or(&rest[digits..]);
-    name.get(..len)
+    name.get(..usize::try_from(len).ok()?)
 }
 
 /// Removes the number that tells equal names apart.

@@ -12,7 +12,7 @@ pub(crate) fn run_delay_ns() -> Option<u64> {
     const PATH: &CStr = c"/proc/thread-self/schedstat";
     let mut buffer = [0; 96];
     let text = std::str::from_utf8(read_with_little_stack(PATH, &mut buffer)?).ok()?;
-    text.split_ascii_whitespace().nth(1)?.parse().ok()
+    nth_number(text, 1)
 }
 
 /// Returns the time that the host of a virtual machine took from its processors so far, in sum, in ns, in
@@ -22,10 +22,15 @@ pub(crate) fn run_delay_ns() -> Option<u64> {
 pub(crate) fn stolen_ns() -> Option<u64> {
     let mut buffer = [0; 512];
     let text = read("/proc/stat", &mut buffer)?;
-    let ticks: u64 = text.lines().next()?.split_ascii_whitespace().nth(8)?.parse().ok()?;
+    let ticks = nth_number(text.split_once('\n')?.0, 8)?;
     // SAFETY: it only asks for a number. Test: `sys::threads::proc::tests::what_is_stolen_never_goes_back`.
     let a_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
     ticks.checked_mul(1_000_000_000u64.checked_div(a_second)?)
+}
+
+/// Returns the `nth` word of a text, from 0 on, if it is a number.
+fn nth_number(text: &str, nth: usize) -> Option<u64> {
+    text.split_ascii_whitespace().nth(nth)?.parse().ok()
 }
 
 /// Reads the beginning of a file, as much as the buffer holds. The standard library would take 600 bytes of
@@ -59,17 +64,18 @@ pub(crate) enum ThreadState {
 /// Returns the state of the thread `id` of this process.
 pub(crate) fn state(id: i32) -> ThreadState {
     let mut buffer = [0; 512];
-    let state = (|| {
-        let bytes = read_bytes(&format!("/proc/self/task/{id}/stat"), &mut buffer)?;
-        // Its name, which may hold any bytes, is in brackets.
-        let end = bytes.windows(2).rposition(|pair| pair == b") ")?;
-        bytes.get(end + 2).copied()
-    })();
-    match state {
-        Some(b'R') => ThreadState::Runnable,
-        Some(b'S' | b'D') => ThreadState::Blocked,
-        _ => ThreadState::Unknown,
+    let path = format!("/proc/self/task/{id}/stat");
+    let bytes = read_bytes(&path, &mut buffer).unwrap_or_default();
+    // Its name, which may hold any bytes, is in brackets.
+    for at in (0..bytes.len()).rev() {
+        match &bytes[at..] {
+            [b')', b' ', b'R', ..] => return ThreadState::Runnable,
+            [b')', b' ', b'S' | b'D', ..] => return ThreadState::Blocked,
+            [b')', b' ', ..] => break,
+            _ => {}
+        }
     }
+    ThreadState::Unknown
 }
 
 /// Returns a number that grows whenever the thread `id` of this process gets a processor or blocks, or `None`
@@ -79,23 +85,27 @@ pub(crate) fn state(id: i32) -> ThreadState {
 /// switches takes. That is the fallback where the kernel was built without `CONFIG_SCHED_INFO`.
 pub(crate) fn turns(id: i32) -> Option<u64> {
     let mut buffer = [0; 96];
-    let turns = read(&format!("/proc/self/task/{id}/schedstat"), &mut buffer)
-        .and_then(|text| text.split_ascii_whitespace().nth(2)?.parse().ok());
-    turns.or_else(|| status(id, "\nvoluntary_ctxt_switches:", |count| count.parse().ok()))
+    let text = read(&format!("/proc/self/task/{id}/schedstat"), &mut buffer);
+    match text.and_then(|text| nth_number(text, 2)) {
+        Some(turns) => Some(turns),
+        None => status(id, "\nvoluntary_ctxt_switches:", 10),
+    }
 }
 
 /// Returns the signals that the thread `id` of this process blocks: bit n is the signal n + 1. A handler
 /// blocks its own signal, too.
 pub(crate) fn blocked_signals(id: i32) -> Option<u64> {
-    status(id, "\nSigBlk:", |set| u64::from_str_radix(set, 16).ok())
+    status(id, "\nSigBlk:", 16)
 }
 
-/// Returns the value of `key` in the status of the thread `id` of this process.
-fn status(id: i32, key: &str, parse: impl FnOnce(&str) -> Option<u64>) -> Option<u64> {
+/// Returns the number of `key` in the status of the thread `id` of this process.
+fn status(id: i32, key: &str, radix: u32) -> Option<u64> {
     // A set of processors is in it, which may be long.
     let mut buffer = [0; 8192];
     let text = read(&format!("/proc/self/task/{id}/status"), &mut buffer)?;
-    parse(text.split_once(key)?.1.lines().next()?.trim())
+    let (_, rest) = text.split_once(key)?;
+    let (number, _) = rest.split_once('\n')?;
+    u64::from_str_radix(number.trim(), radix).ok()
 }
 
 /// The system call that a thread is blocked in.
@@ -133,9 +143,15 @@ impl SystemCall {
     /// Parses the file: the call's number, six arguments, the stack pointer and the instruction pointer; or
     /// `-1` and the pointers; or `running`.
     fn parse(text: &str) -> Option<Self> {
-        let words: Vec<_> = text.split_ascii_whitespace().collect();
+        let mut words = Vec::new();
+        for word in text.split_ascii_whitespace() {
+            words.push(word);
+        }
         let (number, first, [stack_pointer, instruction_pointer]) = match words[..] {
-            [number, first, _, _, _, _, _, sp, ip] => (number.parse().ok()?, first, [sp, ip]),
+            [number, first, _, _, _, _, _, sp, ip] => {
+                let number: u64 = number.parse().ok()?;
+                (i64::try_from(number).ok()?, first, [sp, ip])
+            }
             ["-1", sp, ip] => (PAGE_FAULT, "0x0", [sp, ip]),
             _ => return None,
         };

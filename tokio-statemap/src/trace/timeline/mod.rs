@@ -60,10 +60,12 @@ pub use span::Span;
 pub use task::{CarriedWait, Task};
 pub(crate) use tasks::{Known, Quiet, WaitingTask};
 pub use tasks::{LocalTask, Tasks};
+pub(crate) use wait::CallAtEnd;
 pub use wait::{AwaitFrame, Wait, WaitLine, Waiting};
-pub(crate) use wait::{CallAtEnd, NamedCall};
 #[cfg(feature = "read")]
-pub(crate) use wait::{MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, UnnamedChain, UnnamedWaits};
+pub(crate) use wait::{
+    MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, NamedCall, UnnamedChain, UnnamedWaits,
+};
 pub use worker::{BlockingThread, Handover, Worker};
 
 /// The index of `ready` among the states, which is the last.

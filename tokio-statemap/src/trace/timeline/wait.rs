@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 #[cfg(has_dwarf)]
 pub(super) use in_memory::wait_from_memory;
+pub(crate) use unnamed::UnnamedWaits;
 #[cfg(feature = "read")]
-pub(crate) use unnamed::UnnamedChain;
-pub(crate) use unnamed::{NamedCall, UnnamedWaits};
+pub(crate) use unnamed::{NamedCall, UnnamedChain};
 
 use crate::symbols::{FrameOrigin, StackFrame};
 

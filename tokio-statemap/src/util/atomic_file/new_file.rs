@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 #[cfg(any(target_os = "linux", target_os = "android"))]
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
 use super::leftovers;
@@ -119,7 +119,15 @@ impl NewFile {
         // The copy is removed on drop from here on.
         self.hidden = Some(name);
         original.seek(SeekFrom::Start(0))?;
-        io::copy(&mut original, &mut self.file).map(drop)
+        let mut bytes = vec![0; 1 << 16];
+        loop {
+            match original.read(&mut bytes) {
+                Ok(0) => return Ok(()),
+                Ok(n) => self.file.write_all(&bytes[..n])?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Resolves a path, step by step.
 
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -30,7 +29,8 @@ pub(super) struct ResolvedPath {
 struct PathWalk {
     folder: Folder,
     path: PathBuf,
-    rest: VecDeque<Step>,
+    /// The next one is the last.
+    rest: Vec<Step>,
     links: usize,
 }
 
@@ -46,7 +46,7 @@ impl ResolvedPath {
         path.file_name().ok_or_else(no_file_name)?;
         let mut walk = PathWalk::start(path)?;
         loop {
-            match walk.rest.pop_front() {
+            match walk.rest.pop() {
                 // The target of a link can be a folder.
                 None => return Err(io::ErrorKind::IsADirectory.into()),
                 Some(Step::Root) => walk.root()?,
@@ -125,7 +125,7 @@ impl ResolvedPath {
 impl PathWalk {
     fn start(path: &Path) -> io::Result<Self> {
         let folder = Folder::start(path.is_absolute())?;
-        let mut walk = Self { folder, path: PathBuf::new(), rest: VecDeque::new(), links: 0 };
+        let mut walk = Self { folder, path: PathBuf::new(), rest: Vec::new(), links: 0 };
         walk.follow(path);
         Ok(walk)
     }
@@ -133,7 +133,7 @@ impl PathWalk {
     /// Prepends `path` to the remaining steps.
     fn follow(&mut self, path: &Path) {
         for component in path.components().rev() {
-            self.rest.push_front(match component {
+            self.rest.push(match component {
                 Component::Prefix(_) | Component::RootDir => Step::Root,
                 Component::CurDir => continue,
                 Component::ParentDir => Step::Up,

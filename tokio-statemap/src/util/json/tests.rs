@@ -21,10 +21,10 @@ fn values_are_written_as_serde_json_does() {
         ("empty", &Vec::<u32>::new()),
         ("key \"\n", &true),
         ("none", &None::<String>),
-        ("object", &object([])),
+        ("object", &object(&[])),
         ("pair", &("a\\b".to_owned(), 7_usize)),
         ("some", &Some("x")),
-        ("three", &(1_u32, false, Some(array([object([("k", &"v")])])))),
+        ("three", &(1_u32, false, Some(array(&["v"], |v| object(&[("k", v)]))))),
         ("tuples", &vec![(0_u64, "a", "b", "c")]),
     ];
     let value = json!({
@@ -38,7 +38,7 @@ fn values_are_written_as_serde_json_does() {
         "three": [1, false, [{ "k": "v" }]],
         "tuples": [[0, "a", "b", "c"]],
     });
-    assert_eq!(object(fields).into_string(), value.to_string());
+    assert_eq!(object(&fields).into_string(), value.to_string());
 }
 
 /// The data embedded in the page and the SVG.

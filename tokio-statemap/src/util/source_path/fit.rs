@@ -8,36 +8,39 @@ pub(crate) const LONGEST: usize = 1000;
 ///
 /// The parts before the package go first, then the package's folders from the left, then the package, the
 /// column, and the file's name from the left. The page has the same rules: `cases.json` tests both.
-pub(crate) fn fit(text: &str, room: usize, width: impl Fn(&str) -> usize) -> Option<String> {
+pub(crate) fn fit(text: &str, room: usize, width: &dyn Fn(&str) -> usize) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
     let place = Place::parse(text)?;
-    let fits = |text: &String| width(text) <= room;
     let candidates = place.candidates();
-    let mut with_function = candidates.iter().map(|only| format!("{}{only}", place.function));
-    if let Some(found) = with_function.find(fits) {
-        return Some(found);
+    for only in &candidates {
+        let with_function = format!("{}{only}", place.function);
+        if width(&with_function) <= room {
+            return Some(with_function);
+        }
     }
     if !place.function.is_empty() {
         let least = candidates.last()?;
         let left = room.saturating_sub(width(least));
         if left >= LEAST_OF_FUNCTION {
-            return Some(format!("{}{least}", keep_end(place.function, left, &width)));
+            return Some(format!("{}{least}", keep_end(place.function, left, width)));
         }
     }
-    if let Some(found) = candidates.into_iter().find(|candidate| fits(candidate)) {
-        return Some(found);
+    for candidate in candidates {
+        if width(&candidate) <= room {
+            return Some(candidate);
+        }
     }
     if !place.behind.is_empty() && width(place.core) < room {
         let left = room - width(place.core);
-        return Some(format!("{}{}", place.core, keep_begin(place.behind, left, &width)));
+        return Some(format!("{}{}", place.core, keep_begin(place.behind, left, width)));
     }
     let mut core = place.core;
-    if width(core) > room && core.matches(':').count() > 1 {
+    if width(core) > room && core.find(':') != core.rfind(':') {
         core = core.rsplit_once(':').map_or(core, |(line, _)| line);
     }
-    Some(keep_end(core, room, &width))
+    Some(keep_end(core, room, width))
 }
 
 /// The least width of a function's name that is still useful.
@@ -71,7 +74,7 @@ impl<'a> Place<'a> {
         }
         let (core, behind) = text[core_at..].split_at(core_length);
         let path = &text[begin..core_at];
-        let folders = path.split(['/', '\\']).filter(|name| !name.is_empty()).collect();
+        let folders = super::names_of(path);
         Some(Self { function: &text[..begin], path, folders, core, behind })
     }
 
@@ -80,9 +83,6 @@ impl<'a> Place<'a> {
         let Self { path, folders, core, behind, .. } = self;
         let tail = format!("{core}{behind}");
         let mut found = vec![format!("{path}{tail}")];
-        let joined = |folders: &[&str]| {
-            folders.iter().map(|folder| format!("{folder}/")).collect::<String>()
-        };
         match package(folders) {
             Some(at) => {
                 if at > 0 {
@@ -105,6 +105,16 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Returns the folders with `/` behind each.
+fn joined(folders: &[&str]) -> String {
+    let mut path = String::new();
+    for folder in folders {
+        path += folder;
+        path.push('/');
+    }
+    path
+}
+
 /// Returns the package that a place is in, as an index into its folders.
 fn package(folders: &[&str]) -> Option<usize> {
     match super::package_of(folders) {
@@ -120,7 +130,10 @@ fn core_length(text: &str) -> Option<usize> {
     let mut end = text.find(':')?;
     for part in 0..2 {
         let Some(number) = text[end..].strip_prefix(':') else { break };
-        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        let mut digits = 0;
+        while number.as_bytes().get(digits).is_some_and(u8::is_ascii_digit) {
+            digits += 1;
+        }
         match (digits, part) {
             (0, 0) => return None,
             (0, _) => break,
@@ -131,19 +144,31 @@ fn core_length(text: &str) -> Option<usize> {
 }
 
 /// Returns the end of the text, as much as fits into `room`.
-fn keep_end(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
+fn keep_end(text: &str, room: usize, width: &dyn Fn(&str) -> usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    let mut cuts = text.char_indices().skip(1).map(|(at, _)| format!("…{}", &text[at..]));
-    cuts.find(|cut| width(cut) <= room).unwrap_or_else(|| "…".to_owned())
+    let mut rest = text.chars();
+    while rest.next().is_some() {
+        let cut = format!("…{}", rest.as_str());
+        if width(&cut) <= room {
+            return cut;
+        }
+    }
+    "…".to_owned()
 }
 
 /// Returns the beginning of the text, as much as fits into `room`.
-fn keep_begin(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
+fn keep_begin(text: &str, room: usize, width: &dyn Fn(&str) -> usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    let mut cuts = text.char_indices().rev().map(|(at, _)| format!("{}…", &text[..at]));
-    cuts.find(|cut| width(cut) <= room).unwrap_or_default()
+    let mut rest = text.chars();
+    while rest.next_back().is_some() {
+        let cut = format!("{}…", rest.as_str());
+        if width(&cut) <= room {
+            return cut;
+        }
+    }
+    String::new()
 }

@@ -3,8 +3,9 @@
 
 mod fit;
 
-use crate::util::map::Map;
 use std::borrow::Cow;
+
+use crate::util::map::Map;
 
 #[cfg(feature = "svg")]
 pub(crate) use fit::LONGEST;
@@ -64,28 +65,48 @@ pub(crate) fn levels<'a>(files: impl IntoIterator<Item = &'a str>) -> Map<&'a st
         }
     }
     let mut levels = Map::default();
-    for files in alike.values().filter(|files| files.len() > 1) {
-        let are_apart = |level: u8| {
-            let mut all: Vec<_> = files.iter().map(|file| shown_at(file, level)).collect();
-            let is_free = |shown: &Cow<'_, str>| {
-                alike
-                    .get(&**shown)
-                    .is_none_or(|others| others.iter().all(|file| files.contains(file)))
-            };
-            let are_free = all.iter().all(is_free);
-            crate::util::sort::sort(&mut all);
-            all.dedup();
-            are_free && all.len() == files.len()
-        };
-        let level = (1..=MOST_PARTS).find(|&level| are_apart(level)).unwrap_or(AS_IT_IS);
-        levels.extend(files.iter().map(|file| (*file, level)));
+    for files in alike.values() {
+        if files.len() < 2 {
+            continue;
+        }
+        let mut level = 1;
+        while level != AS_IT_IS && !are_apart(files, level, &alike) {
+            level = if level < MOST_PARTS { level + 1 } else { AS_IT_IS };
+        }
+        for file in files {
+            levels.insert(*file, level);
+        }
     }
-    let mut shown: Vec<_> = levels.iter().map(|(file, level)| shown_at(file, *level)).collect();
-    crate::util::sort::sort(&mut shown);
-    if shown.windows(2).any(|two| two[0] == two[1]) {
-        levels.values_mut().for_each(|level| *level = AS_IT_IS);
+    let mut shown = Vec::new();
+    for (file, level) in levels.iter() {
+        shown.push(shown_at(file, *level));
+    }
+    if !are_all_different(shown) {
+        for level in levels.values_mut() {
+            *level = AS_IT_IS;
+        }
     }
     levels
+}
+
+/// Returns whether files that are shown alike are shown differently at `level`, and like no others.
+fn are_apart(files: &[&str], level: u8, alike: &Map<Cow<'_, str>, Vec<&str>>) -> bool {
+    let mut all = Vec::new();
+    for file in files {
+        let shown = shown_at(file, level);
+        for other in alike.get(&*shown).map_or(&[][..], Vec::as_slice) {
+            if !files.contains(other) {
+                return false;
+            }
+        }
+        all.push(shown);
+    }
+    are_all_different(all)
+}
+
+fn are_all_different(mut texts: Vec<Cow<'_, str>>) -> bool {
+    crate::util::sort::sort(&mut texts);
+    !texts.windows(2).any(|two| two[0] == two[1])
 }
 
 /// The shown part of a path: the parts from `from` on, behind `head` if there is one.
@@ -111,16 +132,21 @@ fn dependency_part<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
 /// Returns the shown part of a path of a package of a registry or of git, or `None` for other paths.
 pub(crate) fn package_part<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
     let from = |from| Some(Shown { head: None, from });
-    if let Some(at) = position(names, &["registry", "src"]).filter(|at| names.len() > at + 4) {
-        return from(at + 3);
+    match position(names, &["registry", "src"]) {
+        Some(at) if names.len() > at + 4 => return from(at + 3),
+        _ => {}
     }
     // Parts of the path may be left out by `--remap-path-prefix`.
-    let is_index = |name: &&str| name.starts_with("index.crates.io-");
-    if let Some(at) = names.iter().position(is_index).filter(|at| names.len() > at + 2) {
-        return from(at + 1);
+    match first(names, |name| name.starts_with("index.crates.io-")) {
+        Some(at) if names.len() > at + 2 => return from(at + 1),
+        _ => {}
     }
-    let at = position(names, &["git", "checkouts"]).filter(|at| names.len() > at + 4)?;
-    Some(Shown { head: Some(without_hash(names[at + 2])), from: at + 4 })
+    match position(names, &["git", "checkouts"]) {
+        Some(at) if names.len() > at + 4 => {
+            Some(Shown { head: Some(without_hash(names[at + 2])), from: at + 4 })
+        }
+        _ => None,
+    }
 }
 
 fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
@@ -145,31 +171,33 @@ fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
 
 /// Returns the index of the crate in a path of the standard library or of its dependencies.
 pub(crate) fn std_part(names: &[&str]) -> Option<usize> {
-    let is_versioned = |name: &&str| name.strip_prefix("rustc-").is_some_and(is_version);
-    let at = position(names, &["rustlib", "src", "rust"])
-        .map(|at| at + 3)
-        .or_else(|| names.iter().position(is_versioned).map(|at| at + 1))
-        .or_else(|| position(names, &["rustc"]).map(|at| at + 2));
-    let is_of_std =
-        |at: &usize| matches!(names.get(*at), Some(&"library" | &"vendor")) && names.len() > at + 2;
-    match at.filter(is_of_std) {
-        Some(at) => Some(at + 1),
-        None => {
-            position(names, &["rust", "deps"]).filter(|at| names.len() > at + 3).map(|at| at + 2)
+    let library = match position(names, &["rustlib", "src", "rust"]) {
+        Some(at) => Some(at + 3),
+        None => match first(names, |name| name.strip_prefix("rustc-").is_some_and(is_version)) {
+            Some(at) => Some(at + 1),
+            None => position(names, &["rustc"]).map(|at| at + 2),
+        },
+    };
+    if let Some(at) = library {
+        if matches!(names.get(at), Some(&"library" | &"vendor")) && names.len() > at + 2 {
+            return Some(at + 1);
         }
+    }
+    match position(names, &["rust", "deps"]) {
+        Some(at) if names.len() > at + 3 => Some(at + 2),
+        _ => None,
     }
 }
 
 /// Returns the index of the package in the path of a file that its build script wrote.
 fn build_script_part(names: &[&str]) -> Option<usize> {
-    let at = names.iter().rposition(|name| *name == "out")?;
+    let at = last(names, &["out"])?;
     (at >= 2 && names[at - 2] == "build" && at + 1 < names.len()).then(|| at - 1)
 }
 
 /// Returns the index of the package's folder in the folders of a source file's path.
 fn package_of(folders: &[&str]) -> Option<usize> {
-    let last = |of: &[&str]| folders.iter().rposition(|name| of.contains(name));
-    let at = last(&OF_SOURCES[..1]).or_else(|| last(&OF_SOURCES[1..]))?;
+    let at = last(folders, &OF_SOURCES[..1]).or_else(|| last(folders, &OF_SOURCES[1..]))?;
     at.checked_sub(1)
 }
 
@@ -178,9 +206,19 @@ fn without_hash(repository: &str) -> &str {
     repository.rsplit_once('-').map_or(repository, |(name, _)| name)
 }
 
+/// Returns the index of the first name of which `is_it` is true.
+fn first(names: &[&str], is_it: fn(&str) -> bool) -> Option<usize> {
+    (0..names.len()).find(|&at| is_it(names[at]))
+}
+
+/// Returns the index of the last name that is one of these.
+fn last(names: &[&str], of: &[&str]) -> Option<usize> {
+    (0..names.len()).rev().find(|&at| of.contains(&names[at]))
+}
+
 /// Returns the first position of `these` in a row.
 fn position(names: &[&str], these: &[&str]) -> Option<usize> {
-    names.windows(these.len()).position(|window| window == these)
+    (0..names.len()).find(|&at| names[at..].starts_with(these))
 }
 
 /// Returns the names that follow the first `these` in a row.
@@ -192,8 +230,19 @@ pub(crate) fn after<'a, 'b>(names: &'b [&'a str], these: &[&str]) -> Option<&'b 
 /// Returns `true` if `text` begins as a version does: `1.54`.
 pub(crate) fn is_version(text: &str) -> bool {
     let Some((major, rest)) = text.split_once('.') else { return false };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    is_number(major) && rest.starts_with(|c: char| c.is_ascii_digit())
+    let is_number = !major.is_empty() && major.as_bytes().iter().all(u8::is_ascii_digit);
+    is_number && rest.as_bytes().first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Returns the names that a path is made of.
+pub(crate) fn names_of(path: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for name in path.split(['/', '\\']) {
+        if !name.is_empty() {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// A path and the names that it is made of.
@@ -205,9 +254,11 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn new(path: &'a str) -> Self {
-        let names: Vec<_> = path.split(['/', '\\']).filter(|name| !name.is_empty()).collect();
-        let is_drive = |name: &&str| name.len() == 2 && name.ends_with(':');
-        let is_absolute = path.starts_with(['/', '\\']) || names.first().is_some_and(is_drive);
+        let names = names_of(path);
+        let is_absolute = match names.first() {
+            Some(drive) if drive.len() == 2 && drive.ends_with(':') => true,
+            _ => path.starts_with(['/', '\\']),
+        };
         Self { path, names, is_absolute }
     }
 

@@ -151,7 +151,7 @@ fn in_little_room_the_file_and_the_line_stay() {
     let cases: Value = serde_json::from_str(include_str!("cases.json")).unwrap();
     for case in cases.as_array().unwrap() {
         let (text, room) = (case[0].as_str().unwrap(), case[1].as_u64().unwrap() as usize);
-        let found = fit(text, room, |text| text.chars().count());
+        let found = fit(text, room, &|text| text.chars().count());
         assert_eq!(found.as_deref(), case[2].as_str(), "{text} in {room}");
     }
 }
@@ -167,7 +167,7 @@ fn more_room_never_shows_less() {
         let text = format!("{function}{}:{line}:9{behind}", shown(&random_path(&mut random)));
         let mut before = 0;
         for room in 1..=width(&text) {
-            let Some(found) = fit(&text, room, width) else { break };
+            let Some(found) = fit(&text, room, &width) else { break };
             let length = width(&found);
             assert!(length <= room && length >= before, "{text} in {room}: {found}");
             let has_line = found.contains(&format!(".rs:{line}"));

@@ -2,35 +2,34 @@
 
 use super::frames::{Names, from_1};
 use crate::analysis::picture::{AwaitLine, AwaitPlace, Awaits, StillHere};
-use crate::util::json::{Raw, array, object};
+use crate::util::json::{Raw, array, list, object};
 
 /// Indices that may be missing count from 1, with 0 for none. `rows` maps rows of the source to those of the
 /// picture.
 pub(super) fn awaits(awaits: &Awaits, rows: &[u32]) -> Raw {
     let mut names = Names::default();
     let frames = names.frames(&awaits.frames);
-    object([
+    object(&[
         ("frames", &frames),
-        ("lines", &array(awaits.lines.iter().map(line))),
+        ("lines", &array(&awaits.lines, line)),
         ("names", &names.all),
         ("notes", &awaits.notes),
-        ("places", &array(awaits.places.iter().map(place))),
-        ("still", &array(awaits.still.iter().map(|still| still_here(still, rows)))),
+        ("places", &array(&awaits.places, place)),
+        ("still", &array(&awaits.still, |still| still_here(still, rows))),
     ])
 }
 
 /// Writes the functions of a place, and the lines that it counts for.
 fn place(place: &AwaitPlace) -> Raw {
-    let functions = place
-        .functions
-        .iter()
-        .map(|function| (function.frame, from_1(function.awaited_by), &function.name));
-    array([array(functions), array(&place.lines)])
+    let functions = array(&place.functions, |function| {
+        list(&[&function.frame, &from_1(function.awaited_by), &function.name])
+    });
+    list(&[&functions, &place.lines])
 }
 
 fn line(line: &AwaitLine) -> Raw {
     let row = &line.row;
-    object([
+    object(&[
         ("awaits", &row.awaits),
         ("frame", &line.frame),
         ("holder", &row.holder.as_ref().map(|of| (of.label(), of.times, of.of))),
@@ -50,7 +49,7 @@ fn nanos(ns: u128) -> u64 {
 }
 
 fn still_here(still: &StillHere, rows: &[u32]) -> Raw {
-    object([
+    object(&[
         ("for", &still.for_ns),
         ("forgotten", &still.is_maybe_forgotten),
         ("row", &rows[still.row as usize]),

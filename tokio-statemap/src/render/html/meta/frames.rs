@@ -18,12 +18,11 @@ pub(super) struct Names {
 impl Names {
     /// Writes each frame as the name of the function, the file (from 1 on), the line, and the origin.
     pub(super) fn frames(&mut self, frames: &[StackFrame]) -> Raw {
-        let frames = frames.iter().map(|frame| {
+        array(frames, |frame| {
             let file = frame.file.as_ref().map_or(0, |file| self.index(&shown_name(file)) + 1);
             let line = frame.line.map_or(0, |line| line as usize);
             [self.index(&frame.function), file, line, origin(frame.origin)]
-        });
-        array(frames)
+        })
     }
 
     fn index(&mut self, name: &Arc<str>) -> usize {

@@ -1,18 +1,19 @@
 //! The issues of a run, as JSON.
 
 use crate::analysis::picture::ListedIssue;
-use crate::util::json::{Raw, array, object};
+use crate::util::json::{Raw, array, list, object};
 
 /// `rows` maps rows of the source to those of the picture.
-pub(super) fn issues(issues: &[ListedIssue], rows: &[u32], whole: impl Fn(u64) -> u64) -> Raw {
-    array(issues.iter().map(|told| issue(told, rows, &whole)))
+pub(super) fn issues(issues: &[ListedIssue], rows: &[u32], whole: &dyn Fn(u64) -> u64) -> Raw {
+    array(issues, |told| issue(told, rows, whole))
 }
 
-fn issue(told: &ListedIssue, rows: &[u32], whole: &impl Fn(u64) -> u64) -> Raw {
-    let spots = told.spots.iter();
-    let spots = spots.map(|&(row, start, length)| (rows[row as usize], whole(start), length));
+fn issue(told: &ListedIssue, rows: &[u32], whole: &dyn Fn(u64) -> u64) -> Raw {
+    let spots = array(&told.spots, |&(row, start, length)| {
+        list(&[&rows[row as usize], &whole(start), &length])
+    });
     let lengths = told.lengths.as_ref();
-    object([
+    object(&[
         ("advice", &told.explanation.advice),
         ("culprit", &told.culprit),
         ("group", &told.group),
@@ -23,7 +24,7 @@ fn issue(told: &ListedIssue, rows: &[u32], whole: &impl Fn(u64) -> u64) -> Raw {
         ("noun", &told.explanation.noun),
         ("number", &told.number),
         ("source", &told.source),
-        ("spots", &array(spots)),
+        ("spots", &spots),
         ("text", &told.text),
         ("total", &told.total_ns),
     ])

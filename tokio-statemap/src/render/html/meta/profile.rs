@@ -10,7 +10,7 @@ pub(super) fn profile(profile: &Profile) -> Raw {
         let ended = function
             .ended
             .map(|ended| (times(ended.total), times(ended.own), times(ended.waiting)));
-        object([
+        object(&[
             ("calls", &function.calls),
             ("cancelled", &function.cancelled),
             ("completed", &function.completed),
@@ -23,8 +23,8 @@ pub(super) fn profile(profile: &Profile) -> Raw {
             ("total", &function.total_ns),
         ])
     };
-    object([
-        ("functions", &array(profile.functions.iter().map(function))),
+    object(&[
+        ("functions", &array(&profile.functions, function)),
         ("recorded", &profile.recorded_ns),
         ("uncounted", &profile.uncounted_calls),
         ("workers", &profile.workers),

@@ -4,21 +4,22 @@ use crate::analysis::picture::{Bins, PlaceSums, WholeRun};
 use crate::util::json::{Raw, array, object};
 
 /// `whole` rounds a time to the page's units.
-pub(super) fn sums(run: &WholeRun, whole: impl Fn(u64) -> u64) -> Raw {
-    let stretches = || run.stretches.iter();
+pub(super) fn sums(run: &WholeRun, whole: &dyn Fn(u64) -> u64) -> Raw {
+    // A column of the stretches.
+    let column = |of: fn(&_) -> u64| array(&run.stretches, of);
     // Recording is nearly never stopped.
-    let is_stopped = stretches().any(|stretch| stretch.stopped_ns > 0);
-    let stopped = is_stopped.then(|| array(stretches().map(|stretch| stretch.stopped_ns)));
-    object([
-        ("alive", &array(stretches().map(|stretch| safe(stretch.alive)))),
+    let is_stopped = run.stretches.iter().any(|stretch| stretch.stopped_ns > 0);
+    let stopped = is_stopped.then(|| column(|stretch| stretch.stopped_ns));
+    object(&[
+        ("alive", &column(|stretch| safe(stretch.alive))),
         // The place of the longest poll, from 1 on; 0 if no poll began.
-        ("at", &array(stretches().map(|s| s.longest.map_or(0, |(_, at)| at + 1)))),
-        ("dropped", &array(run.dropped.iter().map(|&(a, b)| (whole(a), whole(b))))),
+        ("at", &column(|stretch| stretch.longest.map_or(0, |(_, at)| at as u64 + 1))),
+        ("dropped", &array(&run.dropped, |&(a, b)| (whole(a), whole(b)))),
         ("from", &run.from_ns),
-        ("held", &array(stretches().map(|stretch| safe(stretch.held_ns)))),
-        ("longest", &array(stretches().map(|s| s.longest.map_or(0, |(ns, _)| safe(ns))))),
-        ("places", &array(run.places.iter().map(place))),
-        ("polls", &array(stretches().map(|stretch| safe(stretch.polls)))),
+        ("held", &column(|stretch| safe(stretch.held_ns))),
+        ("longest", &column(|stretch| stretch.longest.map_or(0, |(ns, _)| safe(ns)))),
+        ("places", &array(&run.places, place)),
+        ("polls", &column(|stretch| safe(stretch.polls))),
         ("stopped", &stopped),
         ("stretch", &safe(run.stretch_ns)),
         ("workers", &run.workers),
@@ -32,7 +33,7 @@ fn safe(n: u64) -> u64 {
 }
 
 fn place(place: &PlaceSums) -> Raw {
-    object([
+    object(&[
         ("held", &safe(place.held_ns)),
         ("label", &place.label),
         ("lengths", &place.lengths.as_ref().map(bins)),
@@ -48,11 +49,11 @@ fn place(place: &PlaceSums) -> Raw {
 /// Lists where each bin that has values begins, in ns, and how many it has; and the 50th, 90th and 99th
 /// percentiles.
 fn bins(of: &Bins) -> Raw {
-    let [p50, p90, p99] = of.quantiles_ns.map(safe);
-    object([
-        ("bins", &array(of.bins.iter().map(|&(from_ns, n)| (from_ns, safe(n))))),
-        ("p50", &p50),
-        ("p90", &p90),
-        ("p99", &p99),
+    let [p50, p90, p99] = of.quantiles_ns;
+    object(&[
+        ("bins", &array(&of.bins, |&(from_ns, n)| (from_ns, safe(n)))),
+        ("p50", &safe(p50)),
+        ("p90", &safe(p90)),
+        ("p99", &safe(p99)),
     ])
 }

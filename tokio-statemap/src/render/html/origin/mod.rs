@@ -47,8 +47,9 @@ const LEVEL: u8 = 4;
 pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut dyn Write) -> io::Result<()> {
     for (index, origin) in picture.origins.iter().enumerate() {
         let section_of = |kind: SectionKind| {
-            let of_kind = |s: &(usize, &Section<'_>)| s.1.origin == index && s.1.kind == kind;
-            picture.sections.iter().enumerate().find(of_kind)
+            let is_it = |s: &Section<'_>| s.origin == index && s.kind == kind;
+            let at = picture.sections.iter().position(is_it)?;
+            Some((at, &picture.sections[at]))
         };
         let from_ns = origin.from_ns;
         match &origin.of {
@@ -72,9 +73,10 @@ pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut dyn Write) -> i
 }
 
 fn element(bytes: &[u8], w: &mut dyn Write) -> io::Result<()> {
-    w.write_all(ELEMENT.as_bytes())?;
-    w.write_all(STANDARD.encode(compress_to_vec(bytes, LEVEL)).as_bytes())?;
-    w.write_all(b"</script>\n")
+    let mut text = ELEMENT.to_owned();
+    STANDARD.encode_string(compress_to_vec(bytes, LEVEL), &mut text);
+    text.push_str("</script>\n");
+    w.write_all(text.as_bytes())
 }
 
 /// A run and its place in the page.

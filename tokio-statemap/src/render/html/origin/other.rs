@@ -28,8 +28,8 @@ pub(super) fn file(
     if data.is_part {
         varint(0, &mut bytes);
     }
-    let mut records = Vec::new();
-    Metadata { title: title.to_owned(), ..data.metadata.clone() }.write(&mut records)?;
+    let metadata = Metadata { title: title.to_owned(), ..data.metadata.clone() };
+    let mut records = metadata.to_line().into_bytes();
     // The page has them in its own units.
     let are_events_here = unit_ns > 1 || section.is_none();
     unseen(data, are_events_here, &mut records);

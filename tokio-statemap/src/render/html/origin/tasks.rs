@@ -107,10 +107,9 @@ impl OfTasks {
                 TaskKey::Root(number) => (0, u64::from(number)),
                 TaskKey::Spawned(id) => (1, id),
             };
-            self.of_parent.add(nth, |to| {
-                varint(kind, to);
-                varint(number, to);
-            });
+            let to = self.of_parent.add(nth);
+            varint(kind, to);
+            varint(number, to);
         }
     }
 
@@ -164,23 +163,19 @@ impl OfTasks {
         self.polls += 1;
     }
 
-    fn end(self, to: &mut Vec<u8>) {
+    fn end(&self, to: &mut Vec<u8>) {
         varint(self.location_list.len() as u64, to);
         for location in &self.location_list {
             text(location.file, to);
             varint(location.line.into(), to);
             varint(location.column.into(), to);
         }
-        for exceptions in [
-            self.of_location,
-            self.of_parent,
-            self.of_time,
-            self.of_wait,
-            self.of_worker,
-            self.of_thread,
-            self.of_cut,
-        ] {
-            exceptions.end(to);
-        }
+        self.of_location.end(to);
+        self.of_parent.end(to);
+        self.of_time.end(to);
+        self.of_wait.end(to);
+        self.of_worker.end(to);
+        self.of_thread.end(to);
+        self.of_cut.end(to);
     }
 }

@@ -23,7 +23,7 @@ fn shortened_to(name: &str, depth: u32) -> String {
         text += before.strip_suffix("::").unwrap_or(before);
         let inner = &after[..end];
         // The brackets of `<T as Trait>::f` are no list.
-        let is_list = text.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_list = text.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
         text += &match depth.checked_sub(1) {
             Some(depth) if is_list => format!("<{}>", types(inner, depth)),
             Some(depth) => format!("<{}>", shortened_to(inner, depth)),

@@ -17,7 +17,7 @@ pub(super) fn is_mangled(name: &str) -> bool {
 /// Returns the path of a symbol, with closures and without hash: `shop::handle::{{closure}}`.
 pub(in crate::symbols) fn demangle(symbol: &str) -> String {
     // The linker adds this suffix to make names unique.
-    let symbol = symbol.split(".llvm.").next().unwrap_or(symbol);
+    let symbol = symbol.split_once(".llvm.").map_or(symbol, |(symbol, _)| symbol);
     format!("{:#}", rustc_demangle::demangle(symbol))
 }
 
@@ -60,7 +60,7 @@ fn without_impl(path: &str) -> String {
     let Some(inner) = whole.strip_prefix('<') else { return whole };
     let Some(end) = brackets::end_of(inner) else { return whole };
     let (of, rest) = (&inner[..end], &inner[end + 1..]);
-    let is_path = of.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    let is_path = of.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && !of.starts_with("dyn ")
         && brackets::split_at_word(of, " ").is_none();
     if is_path { format!("{of}{rest}") } else { whole }

@@ -77,22 +77,37 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
         (headers, name.map(CStr::to_bytes).unwrap_or_default())
     };
     let base = info.dlpi_addr;
-    let in_memory = |p: &libc::Elf64_Phdr| {
+    let (mut first, mut end) = (u64::MAX, 0);
+    let (mut segments, mut code, mut hdr) = (Vec::new(), Vec::new(), None);
+    for p in headers {
         let from = base.wrapping_add(p.p_vaddr);
-        from..from.saturating_add(p.p_memsz)
-    };
-    let loads = || headers.iter().filter(|p| p.p_type == libc::PT_LOAD).map(in_memory);
-    let range = loads().map(|r| r.start).min()?..loads().map(|r| r.end).max()?;
-    let is_code = |p: &&libc::Elf64_Phdr| p.p_type == libc::PT_LOAD && p.p_flags & libc::PF_X != 0;
-    let code = headers.iter().filter(is_code).map(in_memory).collect();
-    let hdr = headers.iter().find(|p| p.p_type == libc::PT_GNU_EH_FRAME).map(in_memory)?;
+        let part = from..from.saturating_add(p.p_memsz);
+        if p.p_type == libc::PT_LOAD {
+            (first, end) = (part.start.min(first), part.end.max(end));
+            if p.p_flags & libc::PF_X != 0 {
+                code.push(part.clone());
+            }
+            segments.push(part);
+        } else if p.p_type == libc::PT_GNU_EH_FRAME && hdr.is_none() {
+            hdr = Some(part);
+        }
+    }
+    let hdr = hdr?;
     let address = eh_frame_address(&hdr)?;
-    let segment = loads().find(|segment| segment.contains(&address))?;
+    let segment = segments.iter().find(|segment| segment.contains(&address))?;
     // The unwinder never gets to the next part of the segment.
     let eh_frame = address..segment.end;
     let path = (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)));
     let path = path.filter(|path| path.is_absolute());
-    Some(LoadedModule { path, is_program: false, base, range, code, eh_frame_hdr: hdr, eh_frame })
+    Some(LoadedModule {
+        path,
+        is_program: false,
+        base,
+        range: first..end,
+        code,
+        eh_frame_hdr: hdr,
+        eh_frame,
+    })
 }
 
 /// Returns the address of the unwind information by the table's first bytes: a version, three encodings, and
