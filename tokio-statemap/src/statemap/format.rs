@@ -138,8 +138,11 @@ impl Metadata {
 impl Metadata {
     /// Returns the metadata of a timeline's tasks.
     pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
-        let states =
-            timeline.task_states().map(|state| State::new(state.name(), state.colour())).collect();
+        let states = timeline
+            .task_states()
+            .iter()
+            .map(|state| State::new(state.name(), state.colour()))
+            .collect();
         let recorded = timeline.settings.trace_target.tracks_tasks();
         Self::new(timeline, labels, "Task", "tasks", recorded, states)
     }

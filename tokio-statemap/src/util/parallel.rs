@@ -17,10 +17,11 @@ pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec
     results.into_iter().flatten().collect()
 }
 
-type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+/// A job that leaves its result where it borrows.
+pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Compiled once, and not for each type of job.
-fn run_all(jobs: Vec<Job<'_>>) {
+/// Runs each job on a thread of its own, or on the caller's. It is compiled once, and not for each type of job.
+pub(crate) fn run_all(jobs: Vec<Job<'_>>) {
     // Each job is taken from here: a thread that can't be started doesn't give it back.
     let jobs: Vec<_> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
     let run = |index: usize| {

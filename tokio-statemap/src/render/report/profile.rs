@@ -23,8 +23,9 @@ impl fmt::Display for Profile {
         let workers = count(self.workers, "worker");
         writeln!(f, "Async functions in {} on {workers}:", human(self.recorded_ns))?;
         let heads = ["calls", "running", "cancelled", "polls", "own", "share", "total", "function"];
-        let rows = self.functions.iter().map(|function| {
-            [
+        let mut cells = Vec::new();
+        for function in &self.functions {
+            cells.append(&mut vec![
                 function.calls.to_string(),
                 function.running().to_string(),
                 function.cancelled.to_string(),
@@ -33,9 +34,9 @@ impl fmt::Display for Profile {
                 self.share(function),
                 human(function.total_ns),
                 full_name(function),
-            ]
-        });
-        f.write_str(&aligned(heads, rows))?;
+            ]);
+        }
+        f.write_str(&aligned(&heads, &cells))?;
         let kinds: [(&str, TimesOf); 3] = [
             ("How long a call was polled, with what it called:", |ended| ended.total),
             ("How long a call was polled, without what it called:", |ended| ended.own),
@@ -44,14 +45,16 @@ impl fmt::Display for Profile {
         for (title, of) in kinds {
             write!(f, "\n\n{title}\n")?;
             let heads = ["mean", "p50", "p90", "p99", "longest", "function"];
-            let rows = self.functions.iter().filter_map(|function| {
-                let times = of(function.ended.as_ref()?);
-                let PerCall { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns, .. } = times;
-                let [mean, p50, p90, p99, longest] =
-                    [mean_ns, p50_ns, p90_ns, p99_ns, longest_ns].map(human);
-                Some([mean, p50, p90, p99, longest, clean(&function.name).into()])
-            });
-            f.write_str(&aligned(heads, rows))?;
+            let mut cells = Vec::new();
+            for function in &self.functions {
+                let Some(ended) = &function.ended else { continue };
+                let PerCall { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns, .. } = of(ended);
+                for ns in [mean_ns, p50_ns, p90_ns, p99_ns, longest_ns] {
+                    cells.push(human(ns));
+                }
+                cells.push(clean(&function.name).into());
+            }
+            f.write_str(&aligned(&heads, &cells))?;
         }
         self.uncounted().map_or(Ok(()), |line| write!(f, "\n\n{line}"))
     }
@@ -69,11 +72,12 @@ impl Profile {
         let heads =
             ["async function", "calls", "own time", "share", "total", "p50", "p99", "waits"];
         let mut cells = vec![heads.map(str::to_owned)];
-        cells.extend(listed.iter().map(|function| {
-            let time = |of: fn(&Ended) -> u64| {
-                function.ended.as_ref().map_or_else(|| "-".to_owned(), |ended| human(of(ended)))
+        for function in listed {
+            let time = |of: fn(&Ended) -> u64| match &function.ended {
+                Some(ended) => human(of(ended)),
+                None => "-".to_owned(),
             };
-            [
+            cells.push([
                 clean(&function.name).into(),
                 function.calls.to_string(),
                 human(function.own_ns),
@@ -82,8 +86,8 @@ impl Profile {
                 time(|ended| ended.total.p50_ns),
                 time(|ended| ended.total.p99_ns),
                 time(|ended| ended.waiting.mean_ns),
-            ]
-        }));
+            ]);
+        }
         let of = if is_whole_run { "" } else { " in the whole run" };
         let mut lines = vec![
             String::new(),
@@ -98,7 +102,10 @@ impl Profile {
     }
 
     fn share(&self, function: &FunctionProfile) -> String {
-        self.share_of_workers(function.own_ns).map_or_else(|| "-".to_owned(), percent)
+        match self.share_of_workers(function.own_ns) {
+            Some(share) => percent(share),
+            None => "-".to_owned(),
+        }
     }
 
     fn uncounted(&self) -> Option<String> {
@@ -113,15 +120,27 @@ fn full_name(function: &FunctionProfile) -> String {
     format!("{} at {}:{line}:{column}", clean(name), clean(&shown(file)))
 }
 
-/// Aligns rows below their heads. The last column is left-aligned, without a limit.
-fn aligned<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<_> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: [usize; N] = std::array::from_fn(|column| widest(column).unwrap_or_default());
-    let lines = rows.iter().map(|row| {
-        let (last, cells) = row.split_last().expect("a table has columns");
-        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}  "));
-        format!("{}{last}", cells.collect::<String>())
-    });
-    lines.collect::<Vec<_>>().join("\n")
+/// Aligns the cells of rows below their heads. The last column is left-aligned, without a limit.
+fn aligned(heads: &[&str], cells: &[String]) -> String {
+    let mut all: Vec<&str> = heads.to_vec();
+    for cell in cells {
+        all.push(cell);
+    }
+    let mut widths = vec![0; heads.len()];
+    for (place, cell) in all.iter().enumerate() {
+        let widest = &mut widths[place % heads.len()];
+        *widest = cell.chars().count().max(*widest);
+    }
+    let mut text = String::new();
+    for (place, cell) in all.iter().enumerate() {
+        let column = place % heads.len();
+        if place > 0 && column == 0 {
+            text.push('\n');
+        }
+        text += &match column + 1 == heads.len() {
+            true => (*cell).to_owned(),
+            false => format!("{cell:>width$}  ", width = widths[column]),
+        };
+    }
+    text
 }

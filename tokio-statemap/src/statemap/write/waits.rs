@@ -110,7 +110,7 @@ impl Parts {
                 format_args!("[{id},{polled_in},{at},{name},{since_ns},{wait}]"),
             )?;
         }
-        for (task, calls) in &timeline.places.calls_at_end {
+        for (task, calls) in &*timeline.places.calls_at_end {
             let call = |call: &CallAtEnd| {
                 let fields = or_null(call.fields.as_deref().map(json::string));
                 format!("[{},{fields}]", number(call.entered_ns))
