@@ -1,6 +1,5 @@
 //! The function that a single poll is blamed on, as its samples show.
 
-use std::cmp::Reverse;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -33,8 +32,10 @@ impl Blame {
         let mut known: Map<Function, usize> = Map::default();
         for (sample, since_ns) in weighted(timeline, poll) {
             let weight_ns = since_ns.max(1);
-            let blamed = blamed_function(sample, faults).filter(|_| !is_in_runtime(sample));
-            let Some((function, frame, cause)) = blamed else { continue };
+            if is_in_runtime(sample) {
+                continue;
+            }
+            let Some((function, frame, cause)) = blamed_function(sample, faults) else { continue };
             let place = *known.get_or_insert_with(function.clone(), || {
                 let (frames, causes) = (Weights::default(), Weights::default());
                 blames.push(Self { function, frames, causes });
@@ -43,8 +44,14 @@ impl Blame {
             blames[place].frames.add(frame.clone(), weight_ns);
             blames[place].causes.add(cause, weight_ns);
         }
-        // The first of equals.
-        blames.into_iter().rev().max_by_key(|blame| blame.frames.sum())
+        let (mut heaviest, mut most_ns) = (0, 0);
+        for (place, blame) in blames.iter().enumerate() {
+            // The first of equals.
+            if blame.frames.sum() > most_ns {
+                (heaviest, most_ns) = (place, blame.frames.sum());
+            }
+        }
+        if blames.is_empty() { None } else { Some(blames.swap_remove(heaviest)) }
     }
 }
 
@@ -57,9 +64,9 @@ pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weigh
         if sample.blocked_in.is_none() || is_in_runtime(sample) {
             continue;
         }
-        let is_callee =
-            |frame: &&StackFrame| matches!(frame.origin, FrameOrigin::System | FrameOrigin::Std);
-        let callees = sample.frames.iter().take_while(is_callee).count();
+        let is_other =
+            |frame: &StackFrame| !matches!(frame.origin, FrameOrigin::System | FrameOrigin::Std);
+        let callees = sample.frames.iter().position(is_other).unwrap_or(sample.frames.len());
         let cause = blocking_cause(sample, &sample.frames[..callees], faults);
         causes.add(cause, since_ns.max(1));
     }
@@ -72,11 +79,17 @@ pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weigh
 /// Returns how long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns. Neither
 /// is the program's doing: such a lock is held for long only if the processor of its holder is taken away.
 pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
-    let waits = weighted(timeline, poll).filter(|(sample, _)| is_in_runtime(sample));
-    let waited_ns = waits.fold(0, |sum: u64, (_, since_ns)| sum.saturating_add(since_ns));
+    let mut waited_ns: u64 = 0;
     // The wait that the last sample shows may have gone on to the end.
-    let last = timeline.samples(poll).last().filter(|sample| is_in_runtime(sample));
-    waited_ns.saturating_add(last.map_or(0, |last| end_ns.saturating_sub(last.at_ns)))
+    let mut rest_ns = 0;
+    for (sample, since_ns) in weighted(timeline, poll) {
+        rest_ns = 0;
+        if is_in_runtime(sample) {
+            waited_ns = waited_ns.saturating_add(since_ns);
+            rest_ns = end_ns.saturating_sub(sample.at_ns);
+        }
+    }
+    waited_ns.saturating_add(rest_ns)
 }
 
 /// Returns the samples of a poll, each with the time that it stands for: that since the sample before, in ns.
@@ -96,18 +109,23 @@ pub(super) fn weighted<'a>(
 /// unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
-    let is_own = |frame: &StackFrame| frame.origin == FrameOrigin::Program;
-    let inner: Vec<_> = sample.frames.iter().take_while(|frame| !is_own(frame)).collect();
-    let is_runtimes = inner.iter().any(|frame| frame.origin == FrameOrigin::Runtime);
-    // Functions that the program calls to wait. `spawn_blocking` is none: its lock is the blocking pool's.
-    let is_asked_for = inner.iter().any(|frame| {
+    let (mut is_runtimes, mut is_asked_for) = (false, false);
+    for frame in &sample.frames {
+        match frame.origin {
+            FrameOrigin::Program => break,
+            FrameOrigin::Runtime => is_runtimes = true,
+            _ => {}
+        }
+        if frame.function.starts_with("tokio_statemap::recorder::waits::capture::") {
+            return true;
+        }
+        // Functions that the program calls to wait. `spawn_blocking` is none: its lock is the blocking pool's.
         let function = frame.short();
-        ["block_on", "blocking_", "block_in_place"].iter().any(|name| function.starts_with(name))
-    });
-    let is_recording = |frame: &&StackFrame| {
-        frame.function.starts_with("tokio_statemap::recorder::waits::capture::")
-    };
-    is_lock && is_runtimes && !is_asked_for || inner.iter().any(is_recording)
+        is_asked_for |= function.starts_with("block_on")
+            || function.starts_with("blocking_")
+            || function.starts_with("block_in_place");
+    }
+    is_lock && is_runtimes && !is_asked_for
 }
 
 /// Returns the function that a sample blames, its frame, and what it did.
@@ -120,21 +138,13 @@ fn blamed_function(
     let function = Function {
         name: Arc::clone(&blamed.function),
         file: blamed.file.clone(),
-        line: blamed.line.filter(|_| sample.blocked_in.is_some()),
+        line: if sample.blocked_in.is_some() { blamed.line } else { None },
     };
     Some((function, blamed, blocking_cause(sample, &sample.frames[..place], faults)))
 }
 
 /// Things, and for how long each was seen, in ns. There may be millions of them.
-#[derive(Clone, Debug)]
-pub(super) struct Weights<T>(Map<T, Weight>);
-
-#[derive(Clone, Copy, Debug)]
-struct Weight {
-    ns: u64,
-    /// The number of other things that were seen before it.
-    place: usize,
-}
+pub(super) struct Weights<T>(Map<T, u64>);
 
 impl<T> Default for Weights<T> {
     fn default() -> Self {
@@ -144,20 +154,24 @@ impl<T> Default for Weights<T> {
 
 impl<T: Eq + Hash> Weights<T> {
     pub(super) fn add(&mut self, thing: T, ns: u64) {
-        let place = self.0.len();
-        let weight = self.0.get_or_insert_with(thing, || Weight { ns: 0, place });
-        weight.ns = weight.ns.saturating_add(ns);
+        let weight_ns = self.0.get_or_default(thing);
+        *weight_ns = weight_ns.saturating_add(ns);
     }
 
     pub(super) fn add_all(&mut self, other: Self) {
-        let mut all: Vec<_> = other.0.into_iter().collect();
-        crate::util::sort::by_key(&mut all, |(_, weight)| weight.place);
-        all.into_iter().for_each(|(thing, weight)| self.add(thing, weight.ns));
+        // A map has them in the order in which they were added.
+        for (thing, ns) in other.0 {
+            self.add(thing, ns);
+        }
     }
 
-    /// Returns the things, in no particular order.
-    pub(super) fn things(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().map(|(thing, _)| thing)
+    /// Returns the things, in the order in which they were first seen.
+    pub(super) fn into_things(self) -> Vec<T> {
+        let mut things = Vec::with_capacity(self.len());
+        for (thing, _) in self.0 {
+            things.push(thing);
+        }
+        things
     }
 
     /// Returns the number of things.
@@ -166,13 +180,22 @@ impl<T: Eq + Hash> Weights<T> {
     }
 
     fn sum(&self) -> u64 {
-        self.0.values().fold(0, |sum, weight| sum.saturating_add(weight.ns))
+        let mut sum_ns: u64 = 0;
+        for ns in self.0.values() {
+            sum_ns = sum_ns.saturating_add(*ns);
+        }
+        sum_ns
     }
 
     /// Returns the thing that was seen for longest, and of equals the first.
     pub(super) fn heaviest(&self) -> Option<&T> {
-        let by_weight = |(_, weight): &(&T, &Weight)| (weight.ns, Reverse(weight.place));
-        self.0.iter().max_by_key(by_weight).map(|(thing, _)| thing)
+        let mut heaviest = None;
+        for (thing, &ns) in self.0.iter() {
+            if heaviest.is_none_or(|(_, most_ns)| ns > most_ns) {
+                heaviest = Some((thing, ns));
+            }
+        }
+        heaviest.map(|(thing, _)| thing)
     }
 }
 

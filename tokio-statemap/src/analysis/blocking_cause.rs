@@ -11,9 +11,13 @@ pub(super) fn blocking_cause(
     inner: &[StackFrame],
     faults: PageFaults,
 ) -> String {
-    let blocked_in = sample.blocked_in.as_deref().map(|blocked_in| {
-        blocked_in.split_once(" of ").map_or((blocked_in, None), |(call, what)| (call, Some(what)))
-    });
+    let blocked_in = match sample.blocked_in.as_deref() {
+        Some(blocked_in) => match blocked_in.split_once(" of ") {
+            Some((call, what)) => Some((call, Some(what))),
+            None => Some((blocked_in, None)),
+        },
+        None => None,
+    };
     let request = request(inner, blocked_in.is_some_and(|(call, _)| call == "futex"));
     let (call, what) = match (blocked_in, request) {
         (Some((call, _)), Some(words)) => return format!("{words} ({call})"),
@@ -49,18 +53,18 @@ pub(super) struct PageFaults {
 
 impl PageFaults {
     pub(super) fn from_poll(timeline: &Timeline, poll: &Poll) -> Self {
-        let cause = timeline.cause(poll);
-        // Each fault is too short to be sampled: samples show the thread while it runs.
-        let is_blocked_elsewhere = || {
-            let mut calls = timeline.samples(poll).iter().filter_map(|s| s.blocked_in.as_deref());
-            calls.any(|call| call != PAGE_FAULT)
+        let Some(cause) = timeline.cause(poll) else {
+            return Self { may_be_from_disk: true, took_most: false };
         };
-        Self {
-            may_be_from_disk: cause.is_none_or(|cause| cause.major_faults > 0),
-            took_most: cause
-                .is_some_and(|cause| cause.major_faults > 0 && cause.blocked_ns > cause.on_cpu_ns)
-                && !is_blocked_elsewhere(),
-        }
+        // Each fault is too short to be sampled: samples show the thread while it runs.
+        let is_elsewhere = |sample: &PollSample| {
+            sample.blocked_in.as_deref().is_some_and(|call| call != PAGE_FAULT)
+        };
+        let may_be_from_disk = cause.major_faults > 0;
+        let took_most = may_be_from_disk
+            && cause.blocked_ns > cause.on_cpu_ns
+            && !timeline.samples(poll).iter().any(is_elsewhere);
+        Self { may_be_from_disk, took_most }
     }
 }
 
@@ -116,9 +120,9 @@ fn kind_of(what: Option<&str>) -> &'static str {
 
 /// Returns the function of a library that was called: the outermost one of `inner`.
 fn entry(inner: &[StackFrame]) -> Option<&str> {
-    let is_library = |origin| matches!(origin, FrameOrigin::Std | FrameOrigin::Dependency);
-    let frame = inner.last().filter(|frame| is_library(frame.origin))?;
-    Some(&frame.function)
+    let frame = inner.last()?;
+    let is_library = matches!(frame.origin, FrameOrigin::Std | FrameOrigin::Dependency);
+    is_library.then_some(&*frame.function)
 }
 
 #[cfg(test)]

@@ -138,6 +138,20 @@ struct Group {
     places: Weights<Place>,
 }
 
+/// What is known of a place.
+#[derive(Default)]
+struct AtPlace<'a> {
+    row: Option<&'a LocationRow>,
+    /// The number of long polls of its tasks.
+    polls: u64,
+    /// Whether functions were seen in some, and whether one of these did harm.
+    is_seen: bool,
+    did_harm: bool,
+    /// The polls in which none was seen, and which are blamed on nobody.
+    unseen_polls: u64,
+    unseen_ns: u64,
+}
+
 /// Returns who is to blame for the long polls, each of which delayed others as `delays` say. `rows` are of all locations.
 pub(super) fn blame(
     timeline: &Timeline,
@@ -149,12 +163,15 @@ pub(super) fn blame(
     let LongPolls { held, mut unattributed, unattributed_at, mut unseen_at } = long;
     let mut functions: Map<Function, Group> = Map::default();
     let mut unseen: Map<Place, Group> = Map::default();
-    let mut at_places: Map<Place, u64> = Map::default();
-    for (mut poll, &delay) in held.into_iter().zip(delays) {
-        poll.delay = delay.due_to(poll.own_ns, poll.to_ns - poll.from_ns);
+    let mut at_places: Map<Place, AtPlace<'_>> = Map::default();
+    for row in rows {
+        at_places.get_or_default(row.place).row = Some(row);
+    }
+    for (nth, mut poll) in held.into_iter().enumerate() {
+        poll.delay = delays[nth].due_to(poll.own_ns, poll.to_ns - poll.from_ns);
         let task = &timeline.tasks.seen()[poll.at.0];
         let place = spelling.place(task);
-        *at_places.get_or_default(place) += 1;
+        at_places.get_or_default(place).polls += 1;
         let of_task = &task.polls[poll.at.1];
         match Blame::from_samples(timeline, of_task) {
             Some(blame) => {
@@ -170,56 +187,63 @@ pub(super) fn blame(
             }
         }
     }
-    let rows: Map<Place, &LocationRow> = rows.iter().map(|row| (row.place, row)).collect();
     let mut found: Vec<(Culprit, Vec<Place>)> = Vec::new();
-    // The places at which functions were seen, and whether one of these did harm.
-    let mut seen: Map<Place, bool> = Map::default();
     for (_, group) in functions {
-        let Some((culprit, places)) = group.finish(timeline, spelling, &rows) else { continue };
+        let Some((culprit, places)) = group.finish(timeline, spelling, &at_places) else {
+            continue;
+        };
         let did_harm = culprit.did_harm(timeline.settings.long_poll);
         for place in &places {
-            *seen.get_or_default(*place) |= did_harm;
+            let at = at_places.get_or_default(*place);
+            (at.is_seen, at.did_harm) = (true, at.did_harm || did_harm);
         }
         found.push((culprit, places));
     }
-    let mut unknown: Map<Place, (u64, u64)> = Map::default();
     for (place, group) in unseen.into_sorted() {
-        let Some((culprit, places)) = group.finish(timeline, spelling, &rows) else { continue };
+        let Some((culprit, places)) = group.finish(timeline, spelling, &at_places) else {
+            continue;
+        };
+        let at = at_places.get_or_default(place);
         // What others did proves nothing for these. The place is named only where its polls are too many and too long to
         // be explained by what was seen.
-        let is_named = seen.get(&place).is_none_or(|did_harm| {
-            let polls = rows.get(&place).map_or(0, |row| row.polls);
-            !did_harm
+        let is_named = !at.is_seen
+            || !at.did_harm
                 && culprit.did_harm(timeline.settings.long_poll)
-                && sampled::is_regular(culprit.polls, polls)
-        });
+                && sampled::is_regular(culprit.polls, at.row.map_or(0, |row| row.polls));
         if is_named {
             found.push((culprit, places));
         } else {
-            unknown.insert(place, (culprit.polls, culprit.own_ns));
+            (at.unseen_polls, at.unseen_ns) = (culprit.polls, culprit.own_ns);
             unseen_at.extend_from_slice(&culprit.at);
             unattributed.add_unseen(culprit.polls, culprit.own_ns);
         }
     }
     for (culprit, places) in &mut found {
         for place in places {
-            culprit.location_polls += at_places.get(place).copied().unwrap_or_default();
-            let (polls, ns) = unknown.get(place).copied().unwrap_or_default();
-            culprit.unseen_polls += polls;
-            culprit.unseen_ns = culprit.unseen_ns.saturating_add(ns);
+            let at = at_places.get_or_default(*place);
+            culprit.location_polls += at.polls;
+            culprit.unseen_polls += at.unseen_polls;
+            culprit.unseen_ns = culprit.unseen_ns.saturating_add(at.unseen_ns);
         }
     }
-    let mut culprits: Vec<Culprit> = found.into_iter().map(|(culprit, _)| culprit).collect();
+    let mut culprits = Vec::with_capacity(found.len());
+    for (culprit, _) in found {
+        culprits.push(culprit);
+    }
     crate::util::sort::by(&mut culprits, |a, b| {
         let rank = |c: &Culprit| {
             let in_run = |ns| Reverse(c.in_run.scale(ns));
             let is_harmless = !c.did_harm(timeline.settings.long_poll);
             (is_harmless, in_run(c.delay.total_ns()), in_run(c.own_ns), c.place)
         };
-        let name =
-            |c: &Culprit| c.frame.as_ref().map(|f| (f.function.clone(), f.file.clone(), f.line));
         // Equals go by name, not by the order of a hash map.
-        rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(&name(b)))
+        rank(a).cmp(&rank(b)).then_with(|| {
+            let (Some(a), Some(b)) = (&a.frame, &b.frame) else {
+                return a.frame.is_some().cmp(&b.frame.is_some());
+            };
+            let files = || a.file.as_deref().cmp(&b.file.as_deref());
+            a.function.cmp(&b.function).then_with(files).then_with(|| a.line.cmp(&b.line))
+        })
     });
     LongPollBlame {
         culprits,
@@ -236,9 +260,9 @@ pub(super) fn find_long_polls(timeline: &Timeline) -> LongPolls {
     let mut unattributed = Unattributed::default();
     let (mut held, mut unattributed_at, mut unseen_at) = (Vec::new(), Vec::new(), Vec::new());
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
-        for (i, poll) in task.polls.iter().enumerate().filter(|(_, poll)| poll.worker().is_some()) {
+        for (i, poll) in task.polls.iter().enumerate() {
             let length_ns = timeline.held_ns(poll);
-            if u128::from(length_ns) <= limit.as_nanos() {
+            if poll.worker().is_none() || u128::from(length_ns) <= limit.as_nanos() {
                 continue;
             }
             let own = OwnTime::from_poll(timeline, poll);
@@ -255,23 +279,28 @@ pub(super) fn find_long_polls(timeline: &Timeline) -> LongPolls {
             }
         }
     }
-    let unsampled = Unsampled::from_long_polls(timeline, held.iter().map(|poll| poll.at));
-    held.retain(|poll| {
+    let unsampled = Unsampled::from_long_polls(timeline, &mut held.iter().map(|poll| poll.at));
+    let mut seen = Vec::new();
+    for poll in held {
         let task = &timeline.tasks.seen()[poll.at.0];
-        let is_unsampled = unsampled.has(Place::of_task(task), &task.polls[poll.at.1]);
-        if is_unsampled {
+        if unsampled.has(Place::of_task(task), &task.polls[poll.at.1]) {
             unattributed.add_unseen(1, poll.own_ns);
             unseen_at.push(poll.at);
+        } else {
+            seen.push(poll);
         }
-        !is_unsampled
-    });
-    LongPolls { held, unattributed, unattributed_at, unseen_at }
+    }
+    LongPolls { held: seen, unattributed, unattributed_at, unseen_at }
 }
 
 impl LongPolls {
     /// Returns from when to when each poll held its worker, in ns, of those that did so by their own doing.
-    pub(super) fn spans_ns(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.held.iter().map(|poll| (poll.from_ns, poll.to_ns))
+    pub(super) fn spans_ns(&self) -> Vec<(u64, u64)> {
+        let mut spans = Vec::with_capacity(self.held.len());
+        for poll in &self.held {
+            spans.push((poll.from_ns, poll.to_ns));
+        }
+        spans
     }
 }
 
@@ -294,35 +323,44 @@ impl Group {
         self,
         timeline: &Timeline,
         spelling: &Spelling,
-        rows: &Map<Place, &LocationRow>,
+        at_places: &Map<Place, AtPlace<'_>>,
     ) -> Option<(Culprit, Vec<Place>)> {
         let mut delay = Delay::default();
-        self.polls.iter().for_each(|poll| delay.add(poll.delay));
-        // The earliest of equals.
-        let longest =
-            self.polls.iter().min_by_key(|poll| (Reverse(poll.own_ns), poll.from_ns, poll.at))?;
+        let mut longest = self.polls.first()?;
+        let (mut lengths_ns, mut at) = (Vec::new(), Vec::new());
+        for poll in &self.polls {
+            delay.add(poll.delay);
+            lengths_ns.push(poll.own_ns);
+            at.push(poll.at);
+            // The earliest of equals.
+            let rank = |poll: &Held| (Reverse(poll.own_ns), poll.from_ns, poll.at);
+            if rank(poll) < rank(longest) {
+                longest = poll;
+            }
+        }
         let place = *self.places.heaviest()?;
-        let in_run = rows
-            .get(&place)
-            .map(|row| InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns });
+        let mut in_run = InRun::default();
+        if let Some(row) = at_places.get(&place).and_then(|at| at.row) {
+            in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
+        }
         let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
             blocking_cause: self.causes.heaviest().cloned().unwrap_or_default(),
             place,
-            in_run: in_run.unwrap_or_default(),
+            in_run,
             other_places: self.places.len() - 1,
             polls: self.polls.len() as u64,
             location_polls: 0,
             unseen_polls: 0,
             unseen_ns: 0,
             own_ns: self.own_ns,
-            lengths: Lengths::from_ns(self.polls.iter().map(|poll| poll.own_ns).collect()),
+            lengths: Lengths::from_ns(lengths_ns),
             delay,
             longest: long_polls::describe(timeline, spelling, longest.at, longest.delay),
-            at: NotCompared(self.polls.iter().map(|poll| poll.at).collect()),
+            at: NotCompared(at),
             longest_at: NotCompared(longest.at),
         };
-        Some((culprit, self.places.things().copied().collect()))
+        Some((culprit, self.places.into_things()))
     }
 }
 

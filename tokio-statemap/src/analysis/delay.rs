@@ -79,7 +79,7 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
         // Its polls are in order, so that the next is mostly in the stretch of the last.
         let mut place = 0;
         if timeline.settings.schedule_latency {
-            for_each_ready_time(timeline, task, |from, to| {
+            for_each_ready_time(timeline, task, &mut |from, to| {
                 stretches.add_ready(from, to, &mut place)
             });
         }
@@ -90,69 +90,78 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
         }
     }
     let ready = stretches.ready_sums(unpolled, timeline.recent_ns);
-    let bounds =
-        polls.iter().map(|&(from, to)| (stretches.starting_at(from), stretches.starting_at(to)));
-    let bounds: Vec<(usize, usize)> = bounds.collect();
     let last_active = stretches.last_active();
     let mut silences = Vec::new();
     let mut delays: Vec<Delay> = Vec::with_capacity(polls.len());
-    for (index, (&(from, to), (first, last))) in polls.iter().zip(bounds).enumerate() {
+    for (index, &(from, to)) in polls.iter().enumerate() {
+        let (first, last) = (stretches.starting_at(from), stretches.starting_at(to));
         let waited_ns = ready[last].saturating_sub(ready[first]);
         let waited_ns = timeline.settings.schedule_latency.then_some(waited_ns);
         delays.push(Delay { waited_ns, ..Delay::default() });
-        let since = last.checked_sub(1).map_or(from, |last| last_active[last]).max(from);
+        let since = if last > 0 { last_active[last - 1].max(from) } else { from };
         if to.saturating_sub(since) >= SILENCE_NS {
             silences.push(Silence { from: since, to, poll: index });
         }
     }
     crate::util::sort::by_key(&mut silences, |silence| (silence.to, silence.from));
     // Two that end at one time are one silence.
-    silences.dedup_by_key(|silence| silence.to);
-    for task in tasks.iter().filter(|_| !silences.is_empty()) {
-        for_each_late_wait(task, &silences, |poll, late_ns| {
-            delays[poll].late_ns = delays[poll].late_ns.saturating_add(late_ns);
-            delays[poll].latest_ns = delays[poll].latest_ns.max(late_ns);
-        });
+    let mut all = Vec::new();
+    for silence in &silences {
+        if all.last().is_none_or(|last: &Silence| last.to != silence.to) {
+            all.push(*silence);
+        }
+    }
+    let silences = all;
+    if silences.is_empty() {
+        return delays;
+    }
+    for task in tasks {
+        add_late_waits(task, &silences, &mut delays);
     }
     delays
 }
 
 /// A time in which no other poll began or ended, up to the end of a poll.
+#[derive(Clone, Copy)]
 struct Silence {
     from: u64,
     to: u64,
     poll: usize,
 }
 
-/// Calls `found` for each silence that kept a task waiting, with how long it did.
-fn for_each_late_wait(task: &Task, silences: &[Silence], mut found: impl FnMut(usize, u64)) {
-    let waits = task.polls.windows(2).filter_map(|pair| {
-        let from = pair[0].end_ns()?;
-        Some((from, pair[1].ready_ns().unwrap_or(pair[1].start_ns())))
-    });
-    let silence_of = |(from, to): (u64, u64)| {
-        let before = silences.partition_point(|silence| silence.to <= to).checked_sub(1)?;
-        let silence = &silences[before];
-        let behind = BEHIND_NS.max((silence.to - silence.from) / BEHIND_PART);
-        (from <= silence.from && to - silence.to <= behind).then_some(silence)
-    };
-    let mut kept = waits.clone().filter_map(|wait| Some((wait, silence_of(wait)?))).peekable();
-    if kept.peek().is_none() {
-        return;
-    }
-    let others = waits.filter(|&wait| silence_of(wait).is_none());
-    let Some(usual_ns) = usual_ns(others.map(|(from, to)| to.saturating_sub(from)).collect())
-    else {
-        return;
-    };
-    for ((from, to), silence) in kept {
-        let late_ns =
-            to.saturating_sub(from).saturating_sub(usual_ns).min(silence.to - silence.from);
-        // A timer is never quite as regular.
-        if late_ns > usual_ns / 2 && late_ns > BEHIND_NS {
-            found(silence.poll, late_ns);
+/// Adds to the delays by polls how long a task waited because of the silences that these caused.
+fn add_late_waits(task: &Task, silences: &[Silence], delays: &mut [Delay]) {
+    let (mut kept, mut others_ns) = (Vec::new(), Vec::new());
+    for pair in task.polls.windows(2) {
+        let Some(from) = pair[0].end_ns() else { continue };
+        let to = pair[1].ready_ns().unwrap_or(pair[1].start_ns());
+        let wait_ns = to.saturating_sub(from);
+        match silence_of(silences, from, to) {
+            Some(silence) => kept.push((wait_ns, silence)),
+            None => others_ns.push(wait_ns),
         }
     }
+    if kept.is_empty() {
+        return;
+    }
+    let Some(usual_ns) = usual_ns(others_ns) else { return };
+    for (wait_ns, silence) in kept {
+        let late_ns = wait_ns.saturating_sub(usual_ns).min(silence.to - silence.from);
+        // A timer is never quite as regular.
+        if late_ns > usual_ns / 2 && late_ns > BEHIND_NS {
+            let delay = &mut delays[silence.poll];
+            delay.late_ns = delay.late_ns.saturating_add(late_ns);
+            delay.latest_ns = delay.latest_ns.max(late_ns);
+        }
+    }
+}
+
+/// Returns the silence that kept a task waiting from `from` to `to`, if one did.
+fn silence_of(silences: &[Silence], from: u64, to: u64) -> Option<&Silence> {
+    let before = silences.partition_point(|silence| silence.to <= to).checked_sub(1)?;
+    let silence = &silences[before];
+    let behind = BEHIND_NS.max((silence.to - silence.from) / BEHIND_PART);
+    (from <= silence.from && to - silence.to <= behind).then_some(silence)
 }
 
 /// Returns the median of a task's waits, in ns; `None` if there are too few to say what is usual.
@@ -162,7 +171,7 @@ pub(super) fn usual_ns(mut waits_ns: Vec<u64>) -> Option<u64> {
 }
 
 /// Calls `found` with each period in which `task` was ready for a worker.
-fn for_each_ready_time(timeline: &Timeline, task: &Task, mut found: impl FnMut(u64, u64)) {
+fn for_each_ready_time(timeline: &Timeline, task: &Task, found: &mut dyn FnMut(u64, u64)) {
     for (index, poll) in task.polls.iter().enumerate() {
         if let (Some(ready), Some(_)) = (ready_since(timeline, task, index), poll.worker()) {
             found(ready, poll.start_ns());
@@ -191,7 +200,11 @@ struct Stretches {
 
 impl Stretches {
     fn between(polls: &[(u64, u64)]) -> Self {
-        let mut bounds: Vec<u64> = polls.iter().flat_map(|&(from, to)| [from, to]).collect();
+        let mut bounds = Vec::with_capacity(polls.len() * 2);
+        for &(from, to) in polls {
+            bounds.push(from);
+            bounds.push(to);
+        }
         crate::util::sort::sort(&mut bounds);
         bounds.dedup();
         let n = bounds.len();
@@ -260,13 +273,14 @@ impl Stretches {
     }
 
     /// Returns when a poll last began or ended, up to the end of each stretch.
-    fn last_active(mut self) -> Vec<u64> {
+    fn last_active(&self) -> Vec<u64> {
+        let mut active = self.active.clone();
         let mut last = 0;
-        for at in &mut self.active {
+        for at in &mut active {
             last = last.max(*at);
             *at = last;
         }
-        self.active
+        active
     }
 }
 

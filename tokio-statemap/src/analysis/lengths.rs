@@ -17,7 +17,7 @@ pub struct Lengths {
 
 impl Lengths {
     pub(crate) fn from_ns(mut lengths_ns: Vec<u64>) -> Self {
-        let longest_ns = lengths_ns.iter().copied().max().unwrap_or_default();
+        let longest_ns = quantile(&mut lengths_ns, 100);
         let p99_ns = quantile(&mut lengths_ns, 99);
         let p50_ns = quantile(&mut lengths_ns, 50);
         Self { p50_ns, p99_ns, longest_ns, steps: steps(&lengths_ns) }
@@ -26,7 +26,18 @@ impl Lengths {
 
 /// Counts the lengths in each step: a length is in the first step whose bound it doesn't exceed.
 fn steps(lengths_ns: &[u64]) -> Vec<(u64, u64)> {
-    let mut steps: Vec<(u64, u64)> = bounds().into_iter().map(|bound| (bound, 0)).collect();
+    // Each with 1, 2, 5, 10 and so on as its bound; the last has no other than the greatest number.
+    let mut steps = Vec::new();
+    let mut decade = Some(1_u64);
+    while let Some(base) = decade {
+        for factor in [1, 2, 5] {
+            if let Some(bound) = base.checked_mul(factor) {
+                steps.push((bound, 0));
+            }
+        }
+        decade = base.checked_mul(10);
+    }
+    steps.push((u64::MAX, 0));
     for &ns in lengths_ns {
         let step = steps.partition_point(|&(bound, _)| bound < ns);
         steps[step].1 += 1;
@@ -34,20 +45,8 @@ fn steps(lengths_ns: &[u64]) -> Vec<(u64, u64)> {
     while steps.last().is_some_and(|&(_, n)| n == 0) {
         steps.pop();
     }
-    let unused = steps.iter().take_while(|&&(_, n)| n == 0).count();
-    steps.split_off(unused)
-}
-
-/// Returns 1, 2, 5, 10 and so on, and the greatest number.
-fn bounds() -> Vec<u64> {
-    let mut bounds = Vec::new();
-    let mut decade = Some(1_u64);
-    while let Some(base) = decade {
-        bounds.extend([1, 2, 5].into_iter().filter_map(|factor| base.checked_mul(factor)));
-        decade = base.checked_mul(10);
-    }
-    bounds.push(u64::MAX);
-    bounds
+    let used = steps.iter().position(|&(_, n)| n > 0).unwrap_or(0);
+    steps.split_off(used)
 }
 
 /// Returns the smallest value that at least `percent` of the values do not exceed; 0 if there are none.
@@ -73,7 +72,6 @@ mod tests {
         let extreme = Lengths::from_ns(vec![0, u64::MAX]);
         assert_eq!(extreme.steps.first(), Some(&(1, 1)));
         assert_eq!(extreme.steps.last(), Some(&(u64::MAX, 1)));
-        let bounds = bounds();
-        assert!(bounds.is_sorted_by(|a, b| a < b), "{bounds:?}");
+        assert!(extreme.steps.is_sorted_by(|a, b| a.0 < b.0), "{:?}", extreme.steps);
     }
 }

@@ -5,11 +5,10 @@ use std::cmp::Reverse;
 use super::lengths::quantile;
 use super::long_polls::LONGEST_POLLS;
 use super::own_time::own_ns;
-use super::place::Place;
+use super::place::{Place, Places};
 use super::poll::{PollAt, length_ns, ready_since};
 use crate::trace::state::TaskState;
-use crate::trace::timeline::Timeline;
-use crate::util::map::Map;
+use crate::trace::timeline::{Task, Timeline};
 
 /// The figures of the tasks of one spawn location.
 ///
@@ -82,14 +81,16 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
         off_worker: None,
         found: Found::default(),
     };
-    for (place, group) in groups(timeline) {
-        let row = scan.row(place, &group);
+    for group in &groups(timeline) {
+        let row = scan.row(group);
         scan.found.rows.push(row);
         scan.found.unpolled += group.unpolled;
     }
     let Scan { longest, off_worker, mut found, .. } = scan;
     sort(&mut found.rows);
-    found.longest = longest.into_iter().map(|(.., at)| at).collect();
+    for (.., at) in longest {
+        found.longest.push(at);
+    }
     found.off_worker = off_worker.map(|(.., at)| at);
     found.ready_ns += found.still_ready_ns;
     found
@@ -98,12 +99,14 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
 /// Sorts the rows: the one that held the runtime longest first.
 pub(super) fn sort(rows: &mut [LocationRow]) {
     // Equals go by their place in the source, not by the order of a hash map.
-    rows.sort_unstable_by_key(|row| Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place))));
+    crate::util::sort::by_key(rows, |row| {
+        Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place)))
+    });
 }
 
 /// The tasks of one location.
-#[derive(Default)]
 struct Group {
+    place: Place,
     /// The indices of those that were seen.
     seen: Vec<usize>,
     /// The number of others: they did nothing.
@@ -113,13 +116,23 @@ struct Group {
 }
 
 /// Groups the tasks by location.
-fn groups(timeline: &Timeline) -> Map<Place, Group> {
-    let mut groups: Map<Place, Group> = Map::default();
+fn groups(timeline: &Timeline) -> Vec<Group> {
+    let (mut places, mut groups) = (Places::default(), Vec::new());
+    let mut group_of = |task: &Task, groups: &mut Vec<Group>| {
+        let place = Place::of_task(task);
+        let number = places.number(place);
+        if number == groups.len() {
+            groups.push(Group { place, seen: Vec::new(), quiet: 0, unpolled: 0 });
+        }
+        number
+    };
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
-        groups.get_or_default(Place::of_task(task)).seen.push(index);
+        let number = group_of(task, &mut groups);
+        groups[number].seen.push(index);
     }
     for task in timeline.tasks.quiet() {
-        let group = groups.get_or_default(Place::of_task(&task));
+        let number = group_of(&task, &mut groups);
+        let group = &mut groups[number];
         group.quiet += 1;
         group.unpolled += u64::from(task.first_state == TaskState::Spawned);
     }
@@ -144,9 +157,9 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     /// Returns the row of a location.
-    fn row(&mut self, place: Place, group: &Group) -> LocationRow {
+    fn row(&mut self, group: &Group) -> LocationRow {
         let mut row = LocationRow {
-            place,
+            place: group.place,
             tasks: group.seen.len() as u64 + group.quiet,
             polls: 0,
             worker_polls: 0,
@@ -214,7 +227,7 @@ impl Scan<'_> {
         (row.kept_long_polls, row.kept_long_polls_ns) = (row.long_polls, row.long_polls_ns);
         row.polls = self.lengths.len() as u64;
         self.found.polls += row.polls;
-        row.longest_ns = self.lengths.iter().copied().max().unwrap_or_default();
+        row.longest_ns = quantile(&mut self.lengths, 100);
         row.p99_ns = quantile(&mut self.lengths, 99);
         row.p50_ns = quantile(&mut self.lengths, 50);
         row

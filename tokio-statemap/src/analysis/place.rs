@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{StackFrame, Task, TaskKey};
 use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::source_path::{self, is_of_dependency, shown_at};
 
 /// Where tasks come from: the report has a row for each place.
@@ -67,6 +68,41 @@ impl Ord for Place {
 impl PartialOrd for Place {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// Some places, each with a number: what is known of each can be in a vector, and not in a map of its own.
+#[derive(Default)]
+pub(super) struct Places {
+    /// By number.
+    pub(super) all: Vec<Place>,
+    numbers: Map<Place, usize>,
+}
+
+impl Places {
+    /// Returns the number of a place, which is the next one if it is new.
+    pub(super) fn number(&mut self, place: Place) -> usize {
+        let next = self.all.len();
+        let number = *self.numbers.get_or_insert_with(place, || next);
+        if number == next {
+            self.all.push(place);
+        }
+        number
+    }
+
+    /// Returns the number of a place, if it has one.
+    pub(super) fn number_of(&self, place: Place) -> Option<usize> {
+        self.numbers.get(&place).copied()
+    }
+
+    /// Returns the places with their numbers, sorted.
+    pub(super) fn sorted(&self) -> Vec<(Place, usize)> {
+        let mut sorted = Vec::with_capacity(self.all.len());
+        for (number, &place) in self.all.iter().enumerate() {
+            sorted.push((place, number));
+        }
+        crate::util::sort::by_key(&mut sorted, |(place, _)| *place);
+        sorted
     }
 }
 

@@ -59,6 +59,14 @@ pub struct Recording {
 impl Recording {
     /// `sums` are those of the whole run, if only a part of it is kept in detail.
     pub(super) fn from_timeline(timeline: &Timeline, sums: Option<&Summary>) -> Self {
+        let (mut stretches_before, mut before_ns, mut gaps) = (0, 0, 0);
+        for (from_ns, to_ns) in timeline.stretches_before() {
+            stretches_before += 1;
+            before_ns += to_ns - from_ns;
+        }
+        for &(_, to_ns) in &timeline.gaps {
+            gaps += usize::from(to_ns > timeline.recent_ns);
+        }
         Self {
             runtime: timeline.runtime.clone(),
             begin_ns: timeline.begin_ns,
@@ -66,9 +74,9 @@ impl Recording {
             recorded_ns: sums.map_or(timeline.recorded_ns(), |sums| sums.recorded_ns),
             detail_ns: sums.map(|_| timeline.recorded_ns()),
             recent_ns: timeline.recent_ns,
-            stretches_before: timeline.stretches_before().count(),
-            before_ns: timeline.stretches_before().map(|(from, to)| to - from).sum(),
-            gaps: timeline.gaps.iter().filter(|(_, to)| *to > timeline.recent_ns).count(),
+            stretches_before,
+            before_ns,
+            gaps,
             events: timeline.events,
             lost: timeline.lost,
             trace_target: timeline.settings.trace_target,

@@ -6,33 +6,23 @@ use FrameOrigin::{Dependency, Runtime, Std, System};
 /// Returns in words what the program asked for. The outermost function that is in [`REQUESTS`] decides: the functions that
 /// it calls are how the library does it. `waits` says whether the thread waits for another one.
 pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
-    let mut outermost_first = inner.iter().enumerate().rev();
-    outermost_first.find_map(|(place, frame)| {
+    for place in (0..inner.len()).rev() {
+        let frame = &inner[place];
         let function = without_types(&frame.function);
-        let is_named = |name: &&str| function.contains(name) || is_in_file(frame, name);
-        let asks = |(origins, names, asks): &&(&[FrameOrigin], &[&str], Asks)| {
+        for (origins, names, asks) in REQUESTS {
             let is_possible = match asks {
                 Asks::Does(_) | Asks::Panics => true,
                 Asks::WaitsFor(_) | Asks::Lock(_) => waits,
                 // The function that is to run once may itself wait for something.
                 Asks::Once => waits && inner[..place].iter().all(is_of_system),
             };
-            is_possible && origins.contains(&frame.origin) && names.iter().any(is_named)
-        };
-        let (_, _, asks) = REQUESTS.iter().find(asks)?;
-        Some(match asks {
-            Asks::Does(words) | Asks::WaitsFor(words) => (*words).to_owned(),
-            Asks::Panics if inner.iter().any(prints_backtrace) => {
-                "panicked, and printed a backtrace".to_owned()
+            let is_named = |name: &&str| function.contains(name) || is_in_file(frame, name);
+            if is_possible && origins.contains(&frame.origin) && names.iter().any(is_named) {
+                return Some(asks.in_words(inner));
             }
-            Asks::Panics => "panicked".to_owned(),
-            Asks::Lock(lock) if inner.iter().any(|frame| mentions(frame, "parking_lot")) => {
-                format!("waited for a parking_lot {lock}")
-            }
-            Asks::Lock(lock) => format!("waited for a std {lock}"),
-            Asks::Once => "waited for a std Once".to_owned(),
-        })
-    })
+        }
+    }
+    None
 }
 
 /// The purpose of a call of a library's function.
@@ -46,6 +36,27 @@ enum Asks {
     /// To run something once, or to wait for the thread that does.
     Once,
     Panics,
+}
+
+impl Asks {
+    fn in_words(&self, inner: &[StackFrame]) -> String {
+        let is_any = |names: &[&str]| {
+            inner.iter().any(|frame| names.iter().any(|name| mentions(frame, name)))
+        };
+        match self {
+            Self::Does(words) | Self::WaitsFor(words) => (*words).to_owned(),
+            // The stack of a panic is printed.
+            Self::Panics if is_any(&["BacktraceLock", "backtrace_rs", "/backtrace/src/"]) => {
+                "panicked, and printed a backtrace".to_owned()
+            }
+            Self::Panics => "panicked".to_owned(),
+            Self::Lock(lock) if is_any(&["parking_lot"]) => {
+                format!("waited for a parking_lot {lock}")
+            }
+            Self::Lock(lock) => format!("waited for a std {lock}"),
+            Self::Once => "waited for a std Once".to_owned(),
+        }
+    }
 }
 
 /// The requests: the origins of functions, parts of their names or of their files' names, and what they are called for.
@@ -103,11 +114,6 @@ const LOOKED_UP: &str = "looked a host's name up";
 
 fn is_of_system(frame: &StackFrame) -> bool {
     matches!(frame.origin, Std | System)
-}
-
-/// Returns whether a function prints the stack of a panic.
-fn prints_backtrace(frame: &StackFrame) -> bool {
-    ["BacktraceLock", "backtrace_rs", "/backtrace/src/"].iter().any(|name| mentions(frame, name))
 }
 
 /// Returns whether the name of a function, or that of its file, contains `name`.

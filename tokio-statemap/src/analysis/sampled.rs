@@ -7,11 +7,10 @@
 use super::blocking_cause::PageFaults;
 use super::delay::is_harm;
 use super::locations::LocationRow;
-use super::place::Place;
+use super::place::{Place, Places};
 use super::poll::PollAt;
 use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, SamplingState, Timeline};
-use crate::util::map::Map;
 
 /// So many long polls of a spawn location are no chance, though none was sampled, if they are one of [`REGULAR_PART`] of
 /// its polls or more. Polls of a millisecond are over before they are sampled.
@@ -39,26 +38,31 @@ impl<'a> Unsampled<'a> {
     /// `long` are the polls that held a worker over `long_poll` by their own doing, as far as that is measured.
     pub(super) fn from_long_polls(
         timeline: &'a Timeline,
-        long: impl Iterator<Item = PollAt>,
+        long: &mut dyn Iterator<Item = PollAt>,
     ) -> Self {
         let is_sampled = timeline.long_polls.sampling.sees_all();
         if !is_sampled || timeline.settings.long_poll < LEAST_AGE {
             return Self { timeline, is_sampled, places: Vec::new() };
         }
-        let mut counts: Map<Place, Counts> = Map::default();
+        let (mut seen, mut counts) = (Places::default(), Vec::new());
         for (task, poll) in long {
             let task = &timeline.tasks.seen()[task];
-            let counts = counts.get_or_default(Place::of_task(task));
+            let number = seen.number(Place::of_task(task));
+            if number == counts.len() {
+                counts.push(Counts::default());
+            }
+            let counts = &mut counts[number];
             counts.long += 1;
             counts.is_any_sampled |= is_sampled_poll(timeline, &task.polls[poll]);
         }
         for task in timeline.tasks.seen() {
-            if let Some(counts) = counts.get_mut(&Place::of_task(task)) {
-                counts.all += task.polls.len() as u64;
+            if let Some(number) = seen.number_of(Place::of_task(task)) {
+                counts[number].all += task.polls.len() as u64;
             }
         }
         let mut places = Vec::new();
-        for (place, counts) in counts.into_sorted() {
+        for (place, number) in seen.sorted() {
+            let counts = &counts[number];
             if !counts.is_any_sampled && !is_regular(counts.long, counts.all) {
                 places.push(place);
             }
@@ -122,7 +126,7 @@ mod tests {
         let (at, _) = polls.into_iter().find(|(_, key)| *key == longest).expect("it is there");
         let has = |timeline: &Timeline, long: &[PollAt]| {
             let task = &timeline.tasks.seen()[at.0];
-            Unsampled::from_long_polls(timeline, long.iter().copied())
+            Unsampled::from_long_polls(timeline, &mut long.iter().copied())
                 .has(Place::of_task(task), &task.polls[at.1])
         };
         assert!(!has(&timeline, &[at]), "its samples are there");
@@ -159,7 +163,7 @@ mod tests {
         let tasks = timeline.tasks.seen();
         let task = tasks.iter().find(|task| task.polls.iter().any(|poll| poll.key() == longest));
         let task = task.expect("it is there");
-        let unsampled = Unsampled::from_long_polls(&timeline, std::iter::empty());
+        let unsampled = Unsampled::from_long_polls(&timeline, &mut std::iter::empty());
         for poll in &task.polls {
             assert_eq!(unsampled.has(Place::of_task(task), poll), poll.key() != longest);
         }

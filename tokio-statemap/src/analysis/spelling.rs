@@ -15,22 +15,28 @@ pub(crate) struct Spelling {
 
 impl Spelling {
     /// Returns the spelling of a run with these spawn locations.
-    pub(super) fn from_places(places: impl Iterator<Item = Place>) -> Self {
-        let locations = places.filter_map(|place| place.location);
-        Self { levels: levels(locations.map(|location| location.file)) }
+    pub(super) fn from_places(places: &mut dyn Iterator<Item = Place>) -> Self {
+        Self { levels: levels(places.filter_map(|place| Some(place.location?.file))) }
     }
 
     /// Returns the spelling of a run whose report isn't at hand.
     pub(super) fn from_timeline(timeline: &Timeline) -> Self {
-        let sums = timeline.whole_run().into_iter().flat_map(|sums| &sums.locations);
-        let before = sums.map(|location| Place::new(location.location, location.is_root));
-        Self::from_places(timeline.tasks.seen().iter().map(Place::of_task).chain(before))
+        let mut tasks = timeline.tasks.seen().iter();
+        let mut sums = timeline.whole_run().map_or(&[][..], |sums| &sums.locations).iter();
+        Self::from_places(&mut std::iter::from_fn(|| {
+            if let Some(task) = tasks.next() {
+                return Some(Place::of_task(task));
+            }
+            let location = sums.next()?;
+            Some(Place::new(location.location, location.is_root))
+        }))
     }
 
     /// Returns the place as the run's outputs show it.
     pub(crate) fn spell(&self, mut place: Place) -> Place {
-        let level = place.location.and_then(|location| self.levels.get(location.file));
-        place.level = level.copied().unwrap_or_default();
+        if let Some(location) = place.location {
+            place.level = *self.levels.get(location.file).unwrap_or(&0);
+        }
         place
     }
 

@@ -83,7 +83,10 @@ fn root_future_of(place: Place) -> String {
 /// Returns the text with a capital at its start.
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    let Some(first) = chars.next() else { return String::new() };
+    let mut capitalized: String = first.to_uppercase().collect();
+    capitalized.push_str(chars.as_str());
+    capitalized
 }
 
 /// Returns `shop::render_invoice at src/shop.rs:21`, each part shortened where it is longer than a line.

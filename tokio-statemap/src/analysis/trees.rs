@@ -138,11 +138,16 @@ impl Timeline {
         for local in &self.local_tasks {
             local_tasks.get_or_default(local.polled_in).push(local);
         }
-        let live = self.tasks.one_by_one();
-        for task in live.filter(|task| task.terminated_ns.is_none()) {
+        for task in self.tasks.one_by_one() {
+            if task.terminated_ns.is_some() {
+                continue;
+            }
             trees.push(self.tree(&task));
-            let local = local_tasks.get(&task.key).into_iter().flatten();
-            trees.extend(local.map(|local| self.local_tree(local)));
+            if let Some(local_tasks) = local_tasks.get(&task.key) {
+                for local in local_tasks {
+                    trees.push(self.local_tree(local));
+                }
+            }
         }
         trees
     }
@@ -190,20 +195,16 @@ impl Timeline {
         if groups.iter().all(|((_, is_root, _), _)| *is_root) {
             return Vec::new();
         }
-        let group = |(task, _, tasks, least_ns): (Task, u64, usize, u64)| StillWaiting {
-            longest: match shutdown.cut_wait(&task) {
+        let mut found = Vec::new();
+        for (_, (task, _, tasks, least_ns)) in groups {
+            let longest = match shutdown.cut_wait(&task) {
                 Some(cut) => self.cut_tree(&task, cut),
                 None => self.tree(&task),
-            },
-            tasks,
-            least_ns,
-            key: task.key,
-        };
-        let mut groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
-        crate::util::sort::by_key(&mut groups, |(task, longest_ns, ..)| {
-            (Reverse(*longest_ns), task.key)
-        });
-        groups.into_iter().map(group).collect()
+            };
+            found.push(StillWaiting { longest, tasks, least_ns, key: task.key });
+        }
+        crate::util::sort::by_key(&mut found, |group| (Reverse(group.longest.for_ns), group.key));
+        found
     }
 
     fn tree(&self, task: &Task) -> TaskTree {
@@ -260,11 +261,15 @@ impl Timeline {
 
     /// Returns the state of a live task, since when it is in it, and whether it may be in it since before that.
     fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
-        let last = self.transitions(task).last();
-        let (since_ns, state) = last.unwrap_or((task.first_ns, task.first_state));
-        match task.carried_wait.filter(|_| task.polls.is_empty() && state == TaskState::Waiting) {
-            Some(carried) => (state, carried.since_ns, false),
-            None => (state, since_ns, task.spawned_ns.is_none() && since_ns <= self.begin_ns),
+        let (mut since_ns, mut state) = (task.first_ns, task.first_state);
+        for transition in self.transitions(task) {
+            (since_ns, state) = transition;
+        }
+        match task.carried_wait {
+            Some(carried) if task.polls.is_empty() && state == TaskState::Waiting => {
+                (state, carried.since_ns, false)
+            }
+            _ => (state, since_ns, task.spawned_ns.is_none() && since_ns <= self.begin_ns),
         }
     }
 
@@ -272,38 +277,45 @@ impl Timeline {
         match waiting {
             Waiting::At(Wait { frames, .. }) => {
                 let calls = self.calls_at_end(key);
-                TreePlace::Waits(frames.iter().map(|frame| self.frame(frame, calls)).collect())
+                TreePlace::Waits(self.frames(frames, calls))
             }
             Waiting::Nothing => TreePlace::NothingWakes,
             Waiting::Unknown => TreePlace::Unknown,
         }
     }
 
-    fn frame(&self, frame: &AwaitFrame, calls: &[CallAtEnd]) -> TreeFrame {
-        let call = frame.call.and_then(|index| calls.get(usize::from(index)));
-        TreeFrame {
-            name: frame.name.as_deref().map(str::to_owned),
-            for_ns: call.map(|call| self.end_ns.saturating_sub(call.entered_ns)),
-            fields: call.and_then(|call| call.fields.clone()),
-            awaits: frame.awaits.iter().map(|frame| self.frame(frame, calls)).collect(),
-            ..TreeFrame::from_frame(&frame.function)
+    fn frames(&self, frames: &[AwaitFrame], calls: &[CallAtEnd]) -> Vec<TreeFrame> {
+        let mut all = Vec::with_capacity(frames.len());
+        for frame in frames {
+            let call = frame.call.and_then(|index| calls.get(usize::from(index)));
+            all.push(TreeFrame {
+                name: frame.name.as_deref().map(str::to_owned),
+                for_ns: call.map(|call| self.end_ns.saturating_sub(call.entered_ns)),
+                fields: call.and_then(|call| call.fields.clone()),
+                awaits: self.frames(&frame.awaits, calls),
+                ..TreeFrame::from_frame(&frame.function)
+            });
         }
+        all
     }
 
     /// Returns the functions of the last sample of the poll that goes on.
     fn place_of_poll(&self, task: &Task) -> TreePlace {
-        let open = task.polls.last().filter(|poll| poll.end_ns().is_none());
-        let sample = open.and_then(|poll| self.samples(poll).last());
+        let sample = match task.polls.last() {
+            Some(open) if open.end_ns().is_none() => self.samples(open).last(),
+            _ => None,
+        };
         let Some(PollSample { frames, blocked_in, .. }) = sample else { return TreePlace::Unknown };
         // The innermost frame is the first.
-        let call = blocked_in.as_ref().map(|call| TreeFrame {
-            function: format!("blocked in {call}"),
-            ..TreeFrame::default()
-        });
-        let add = |inner: Option<TreeFrame>, frame: &StackFrame| {
-            Some(TreeFrame { awaits: inner.into_iter().collect(), ..TreeFrame::from_frame(frame) })
-        };
-        TreePlace::Polled(frames.iter().fold(call, add).into_iter().collect())
+        let mut inner = Vec::new();
+        if let Some(call) = blocked_in {
+            let function = format!("blocked in {call}");
+            inner.push(TreeFrame { function, ..TreeFrame::default() });
+        }
+        for frame in frames {
+            inner = vec![TreeFrame { awaits: inner, ..TreeFrame::from_frame(frame) }];
+        }
+        TreePlace::Polled(inner)
     }
 
     fn is_maybe_forgotten(&self, state: TaskState, for_ns: u64, place: &TreePlace) -> bool {
@@ -351,10 +363,8 @@ impl TreeFrame {
             [] => {
                 let name = self.function.trim_start_matches("async ");
                 let name = name.trim_start_matches("an async fn of ").trim_start_matches('<');
-                WOKEN_FROM_OUTSIDE
-                    .iter()
-                    .chain(&WOKEN_BY_RUNTIME)
-                    .any(|path| name.starts_with(path))
+                let begins_with = |paths: &[&str]| paths.iter().any(|path| name.starts_with(path));
+                begins_with(&WOKEN_FROM_OUTSIDE) || begins_with(&WOKEN_BY_RUNTIME)
             }
             awaits => awaits.iter().any(Self::is_woken_from_outside),
         }

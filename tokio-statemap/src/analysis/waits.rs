@@ -2,12 +2,14 @@
 
 mod holders;
 
+use std::num::NonZeroU64;
+
 pub use holders::Holder;
 
 use super::lengths::quantile;
 use super::place::source_line;
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
+use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::map::Map;
 use crate::util::quantity::{count, human_sum};
 
@@ -90,9 +92,14 @@ impl Holder {
 }
 
 fn label(at: &StackFrame, awaits: Option<&str>) -> String {
-    let line = at.line.and_then(|_| source_line(at)).unwrap_or_else(|| at.short());
-    let awaits = awaits.map(|awaits| format!(", {}", short(awaits)));
-    format!("{line}{}", awaits.unwrap_or_default())
+    let line = match (at.line, source_line(at)) {
+        (Some(_), Some(line)) => line,
+        _ => at.short(),
+    };
+    match awaits {
+        Some(awaits) => format!("{line}, {}", short(awaits)),
+        None => line,
+    }
 }
 
 /// Returns the lines of a wait: `src/shop.rs:17, Mutex::lock + src/shop.rs:20, Sleep`.
@@ -128,7 +135,7 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
     let mut is_of_tasks = false;
     let shutdown = Shutdown::from_timeline(timeline);
     for task in timeline.tasks.one_by_one() {
-        for_each_wait(timeline, &task, shutdown, |wait, _, length_ns, is_now| {
+        for_each_wait(timeline, &task, shutdown, &mut |wait, _, length_ns, is_now| {
             let id = match wait {
                 // Nothing kept its waker, so it waits at no line.
                 Some(WaitId::NOTHING) => return,
@@ -164,19 +171,26 @@ pub(crate) fn for_each_wait(
     timeline: &Timeline,
     task: &Task,
     shutdown: Shutdown,
-    mut each: impl FnMut(Option<WaitId>, u64, u64, bool),
+    each: &mut dyn FnMut(Option<WaitId>, u64, u64, bool),
 ) {
     let alive_at = task.terminated_ns.is_none();
     let is_to_the_end = alive_at || shutdown.cut_wait(task).is_some();
     let right = task.terminated_ns.unwrap_or(timeline.end_ns);
-    let first = task.carried_wait.map(|carried| (carried.wait, task.first_ns));
-    let after = |poll: &Poll| Some((poll.wait(), poll.end_ns()?));
-    let begins = std::iter::once(first).chain(task.polls.iter().map(after));
-    for (i, begin) in begins.enumerate() {
-        let Some((wait, from_ns)) = begin else { continue };
-        let next = task.polls.get(i);
-        let ready_ns = task.ready_ns.map(std::num::NonZeroU64::get).filter(|_| next.is_none());
-        let next_ns = next.map(|next| next.ready_ns().unwrap_or(next.start_ns())).or(ready_ns);
+    for i in 0..=task.polls.len() {
+        let (wait, from_ns) = match i.checked_sub(1) {
+            None => match task.carried_wait {
+                Some(carried) => (carried.wait, task.first_ns),
+                None => continue,
+            },
+            Some(before) => match (task.polls[before].wait(), task.polls[before].end_ns()) {
+                (wait, Some(end_ns)) => (wait, end_ns),
+                (_, None) => continue,
+            },
+        };
+        let next_ns = match task.polls.get(i) {
+            Some(next) => Some(next.ready_ns().unwrap_or(next.start_ns())),
+            None => task.ready_ns.map(NonZeroU64::get),
+        };
         let to_ns = next_ns.unwrap_or(right);
         // A task ends with its last poll; a root future is dropped a little later.
         let is_over = to_ns <= from_ns || wait.is_none() && matches!(task.key, TaskKey::Root(_));
@@ -190,10 +204,16 @@ pub(crate) fn for_each_wait(
 fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
     let mut lines: Map<(&StackFrame, Option<&str>), AtPlace> = Map::default();
     let mut only_at = Vec::new();
-    for (number, place) in (1..).zip(places) {
-        let seen = WaitId::new(number).filter(|_| !place.lengths_ns.is_empty());
-        let Some((id, wait)) = seen.and_then(|id| Some((id, timeline.wait(id)?))) else { continue };
-        let mut keys: Vec<_> = wait.lines().into_iter().map(line_of).collect();
+    for (index, place) in places.iter().enumerate() {
+        if place.lengths_ns.is_empty() {
+            continue;
+        }
+        let Some(id) = WaitId::new(index as u16 + 1) else { continue };
+        let Some(wait) = timeline.wait(id) else { continue };
+        let mut keys = Vec::new();
+        for line in wait.lines() {
+            keys.push(line_of(line));
+        }
         // Both branches of a `join!` may be of one line.
         crate::util::sort::by_key(&mut keys, |&(at, awaits)| (order(at), awaits));
         keys.dedup();
@@ -206,30 +226,43 @@ fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
             at_line.now += place.now;
         }
     }
-    let row = |((at, awaits), mut place): ((&StackFrame, Option<&str>), AtPlace)| {
-        let [p50_ns, p99_ns] = [50, 99].map(|share| quantile(&mut place.lengths_ns, share));
-        WaitRow {
+    let mut rows = Vec::new();
+    for ((at, awaits), mut place) in lines {
+        let mut total_ns = 0;
+        for &ns in &place.lengths_ns {
+            total_ns += u128::from(ns);
+        }
+        rows.push(WaitRow {
             at: at.clone(),
             awaits: awaits.map(str::to_owned),
             times: place.lengths_ns.len() as u64,
-            total_ns: place.lengths_ns.iter().map(|&ns| u128::from(ns)).sum(),
-            longest_ns: place.lengths_ns.iter().copied().max().unwrap_or_default(),
-            p50_ns,
-            p99_ns,
+            total_ns,
+            longest_ns: quantile(&mut place.lengths_ns, 100),
+            p50_ns: quantile(&mut place.lengths_ns, 50),
+            p99_ns: quantile(&mut place.lengths_ns, 99),
             now: place.now,
             holder: None,
-        }
-    };
-    let mut rows: Vec<_> = lines.into_iter().map(row).collect();
+        });
+    }
     crate::util::sort::by(&mut rows, |a, b| {
         let longest = b.total_ns.cmp(&a.total_ns);
         longest.then_with(|| (order(&a.at), &a.awaits).cmp(&(order(&b.at), &b.awaits)))
     });
-    let indices: Map<_, usize> =
-        rows.iter().enumerate().map(|(i, row)| ((&row.at, row.awaits.as_deref()), i)).collect();
-    let lines =
-        only_at.into_iter().filter_map(|(id, line)| Some((id, *indices.get(&line)?))).collect();
-    holders::find(timeline, &mut rows, &lines);
+    let mut indices: Map<_, usize> = Map::default();
+    for (index, row) in rows.iter().enumerate() {
+        indices.insert((&row.at, row.awaits.as_deref()), index);
+    }
+    let mut lock_lines = Vec::new();
+    for &(id, line) in &only_at {
+        match indices.get(&line) {
+            Some(&index) if rows[index].is_for_a_lock() => {
+                lock_lines.resize(places.len(), None);
+                lock_lines[id.index()] = Some(index);
+            }
+            _ => {}
+        }
+    }
+    holders::find(timeline, &mut rows, &lock_lines);
     rows
 }
 
@@ -250,11 +283,15 @@ fn short(path: &str) -> String {
             _ => {}
         }
     }
-    let mut parts = plain.rsplit("::").filter(|part| !part.is_empty());
-    let (last, owner) = (parts.next().unwrap_or_default(), parts.next());
-    match owner.filter(|owner| owner.starts_with(char::is_uppercase)) {
-        Some(owner) => format!("{owner}::{last}"),
-        None => last.to_owned(),
+    let (mut last, mut owner) = ("", "");
+    for part in plain.split("::") {
+        if !part.is_empty() {
+            (owner, last) = (last, part);
+        }
+    }
+    match owner.starts_with(char::is_uppercase) {
+        true => format!("{owner}::{last}"),
+        false => last.to_owned(),
     }
 }
 

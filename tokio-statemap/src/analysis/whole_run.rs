@@ -75,24 +75,39 @@ impl<'a> Listed<'a> {
 
 /// Returns the longest polls of the run, by own time as far as that is known: of a poll that isn't kept it is wall time.
 pub(super) fn longest<'a>(timeline: &Timeline, sums: &'a Summary) -> Vec<Listed<'a>> {
-    let mut listed = Vec::new();
+    let mut ranked = Vec::new();
     for poll in &sums.longest_polls {
-        listed.extend(Listed::from_sums(timeline, sums, poll));
+        if let Some(listed) = Listed::from_sums(timeline, sums, poll) {
+            ranked.push((listed.own_ns(timeline), listed));
+        }
     }
     // The sort is stable: of equals the first is that which the sums have first.
-    crate::util::sort::by_cached_key(&mut listed, |poll| Reverse(poll.own_ns(timeline)));
-    listed.truncate(LONGEST_POLLS);
-    listed
+    crate::util::sort::by_key(&mut ranked, |(own_ns, _)| Reverse(*own_ns));
+    let mut longest = Vec::new();
+    for (_, listed) in &ranked[..ranked.len().min(LONGEST_POLLS)] {
+        longest.push(*listed);
+    }
+    longest
 }
 
 /// Returns the longest of the long polls that held no worker.
 pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<Listed<'a>> {
-    let is_long =
-        |poll: &&SummedPoll| u128::from(poll.length_ns) > timeline.settings.long_poll.as_nanos();
-    let long = sums.longest_polls.iter().take_while(is_long).filter(|poll| poll.worker.is_none());
-    // The first of equals.
-    long.filter_map(|poll| Listed::from_sums(timeline, sums, poll))
-        .min_by_key(|poll| Reverse(poll.own_ns(timeline)))
+    let mut longest: Option<(u64, Listed<'_>)> = None;
+    for poll in &sums.longest_polls {
+        if u128::from(poll.length_ns) <= timeline.settings.long_poll.as_nanos() {
+            break;
+        }
+        if poll.worker.is_some() {
+            continue;
+        }
+        let Some(listed) = Listed::from_sums(timeline, sums, poll) else { continue };
+        let own_ns = listed.own_ns(timeline);
+        // The first of equals.
+        if longest.is_none_or(|(longest_ns, _)| own_ns > longest_ns) {
+            longest = Some((own_ns, listed));
+        }
+    }
+    longest.map(|(_, listed)| listed)
 }
 
 /// Returns the position of a poll in the timeline, if it is kept, or a part of it.
@@ -109,30 +124,46 @@ fn find(timeline: &Timeline, poll: &SummedPoll) -> Option<PollAt> {
 
 /// Returns the rows of all spawn locations. `kept` are those of what is kept in detail.
 pub(super) fn rows(sums: &Summary, kept: &[LocationRow], knows_ready: bool) -> Vec<LocationRow> {
-    let mut kept: Map<Place, Option<&LocationRow>> =
-        kept.iter().map(|row| (row.place, Some(row))).collect();
+    let mut places: Map<Place, usize> = Map::default();
+    for (index, row) in kept.iter().enumerate() {
+        places.insert(row.place, index);
+    }
+    let mut is_summed = vec![false; kept.len()];
     let mut rows = Vec::with_capacity(sums.locations.len());
     for location in &sums.locations {
-        let kept = kept.get_mut(&place(location)).and_then(Option::take);
-        rows.push(row(location, kept, knows_ready));
+        let mut of_it = None;
+        if let Some(&index) = places.get(&place(location)) {
+            if !std::mem::replace(&mut is_summed[index], true) {
+                of_it = Some(&kept[index]);
+            }
+        }
+        rows.push(row(location, of_it, knows_ready));
     }
     // The sums have all that is kept, unless the file was edited.
-    rows.extend(kept.into_iter().filter_map(|(_, row)| row));
+    for (index, row) in kept.iter().enumerate() {
+        if !is_summed[index] {
+            rows.push(*row);
+        }
+    }
     locations::sort(&mut rows);
     rows
 }
 
 fn row(sums: &LocationSummary, kept: Option<&LocationRow>, knows_ready: bool) -> LocationRow {
     // Tasks that are ready at the end have had no poll yet that would be among the sums.
-    let longest_ready_ns =
-        Some(sums.ready.longest_ns).filter(|_| knows_ready && !sums.ready.steps.is_empty());
+    let is_ready_known = knows_ready && !sums.ready.steps.is_empty();
+    let longest_ready_ns = is_ready_known.then_some(sums.ready.longest_ns);
+    let [most_polls_of_a_task, kept_long_polls, kept_long_polls_ns] = match kept {
+        Some(row) => [row.most_polls_of_a_task, row.long_polls, row.long_polls_ns],
+        None => [0; 3],
+    };
     LocationRow {
         place: place(sums),
         tasks: sums.tasks,
         polls: sums.polls.count(),
         worker_polls: sums.worker_polls,
         held_ns: sums.held_ns,
-        most_polls_of_a_task: kept.map_or(0, |row| row.most_polls_of_a_task),
+        most_polls_of_a_task,
         off_worker_ns: sums.off_worker_ns,
         longest_ns: sums.polls.longest_ns,
         p50_ns: sums.polls.percentile(50),
@@ -140,24 +171,26 @@ fn row(sums: &LocationSummary, kept: Option<&LocationRow>, knows_ready: bool) ->
         longest_ready_ns: longest_ready_ns.max(kept.and_then(|row| row.longest_ready_ns)),
         long_polls: sums.long_polls,
         long_polls_ns: sums.long_polls_ns,
-        kept_long_polls: kept.map_or(0, |row| row.long_polls),
-        kept_long_polls_ns: kept.map_or(0, |row| row.long_polls_ns),
+        kept_long_polls,
+        kept_long_polls_ns,
     }
 }
 
 /// Returns how long tasks were ready before polls, in ns, summed over tasks.
 pub(super) fn ready_ns(sums: &Summary) -> u128 {
-    sums.locations.iter().map(|of| u128::from(of.ready_sum_ns)).sum()
+    let mut sum_ns = 0;
+    for location in &sums.locations {
+        sum_ns += u128::from(location.ready_sum_ns);
+    }
+    sum_ns
 }
 
 pub(super) fn workers(sums: &Summary) -> Vec<WorkerShare> {
-    let share = |worker: &WorkerSummary| WorkerShare {
-        index: worker.index,
-        running_ns: worker.running_ns,
-        parked_ns: worker.parked_ns,
-        parks: worker.parks,
-    };
-    sums.workers.iter().map(share).collect()
+    let mut shares = Vec::with_capacity(sums.workers.len());
+    for &WorkerSummary { index, running_ns, parked_ns, parks, .. } in &sums.workers {
+        shares.push(WorkerShare { index, running_ns, parked_ns, parks });
+    }
+    shares
 }
 
 /// Returns the locations that are to blame for long polls of which none is kept in detail, or not the one that did harm:
@@ -171,7 +204,10 @@ pub(super) fn unexplained(
     unattributed: &mut Unattributed,
 ) -> Vec<LocationRow> {
     let mut blamed = Vec::new();
-    for row in rows.iter().filter(|row| row.long_polls > row.kept_long_polls) {
+    for row in rows {
+        if row.long_polls <= row.kept_long_polls {
+            continue;
+        }
         let has_culprit = culprits.iter().any(|culprit| culprit.place == row.place);
         let is_blamed = match row.kept_long_polls {
             0 => sampled::is_blamed_without_sample(timeline, row),

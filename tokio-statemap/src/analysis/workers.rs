@@ -32,20 +32,32 @@ impl WorkerShare {
 
 /// Returns the share of their time that all workers were running, from 0 to 1.
 pub(crate) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
-    let running: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
-    share(running, time_ns(workers))
+    share(running_ns(workers), time_ns(workers))
+}
+
+/// Returns how long all workers were running, in ns.
+pub(super) fn running_ns(workers: &[WorkerShare]) -> u128 {
+    sum_ns(workers, |worker| worker.running_ns)
 }
 
 /// Returns how long all workers existed, in ns.
 pub(super) fn time_ns(workers: &[WorkerShare]) -> u128 {
-    workers.iter().map(|worker| u128::from(worker.time_ns())).sum()
+    sum_ns(workers, WorkerShare::time_ns)
+}
+
+fn sum_ns(workers: &[WorkerShare], of: fn(&WorkerShare) -> u64) -> u128 {
+    workers.iter().map(|worker| u128::from(of(worker))).sum()
 }
 
 pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
     if !timeline.settings.trace_target.tracks_workers() {
         return Vec::new();
     }
-    timeline.workers.iter().map(|worker| worker_share(timeline, worker)).collect()
+    let mut shares = Vec::with_capacity(timeline.workers.len());
+    for worker in &timeline.workers {
+        shares.push(worker_share(timeline, worker));
+    }
+    shares
 }
 
 fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
@@ -54,14 +66,19 @@ fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
     // What a worker did in a gap isn't known, though its spans reach across it. Gaps and spans are in the order of time.
     let mut gaps = timeline.gaps.as_slice();
     for span in worker.spans(timeline.end_ns) {
-        let over = gaps.iter().take_while(|(_, to)| *to <= span.start_ns);
-        gaps = &gaps[over.count()..];
-        let in_gaps: u64 = gaps
-            .iter()
-            .take_while(|(from, _)| *from < span.end_ns)
-            .map(|(from, to)| to.min(&span.end_ns) - from.max(&span.start_ns))
-            .sum();
-        let length = span.length_ns().saturating_sub(in_gaps);
+        while let [(_, to), rest @ ..] = gaps {
+            if *to > span.start_ns {
+                break;
+            }
+            gaps = rest;
+        }
+        let mut length = span.length_ns();
+        for &(from, to) in gaps {
+            if from >= span.end_ns {
+                break;
+            }
+            length = length.saturating_sub(to.min(span.end_ns) - from.max(span.start_ns));
+        }
         match span.state {
             WorkerState::Running => spent.running_ns = spent.running_ns.saturating_add(length),
             WorkerState::Parked => spent.parked_ns = spent.parked_ns.saturating_add(length),

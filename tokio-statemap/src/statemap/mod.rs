@@ -120,6 +120,8 @@ impl StatemapData {
 impl Timeline {
     /// Statemap data of it, named after this program and host. It copies the timeline; see
     /// [`into_data`](Self::into_data) and [`write_tasks`] for how not to.
+    // Only programs that call it compile the copying of a timeline.
+    #[inline]
     pub fn to_data(&self) -> StatemapData {
         self.clone().into_data()
     }

@@ -190,11 +190,11 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.long_polls.samples = samples(&timeline.tasks, run)?;
             timeline.profile.functions.clone_from(&run.profile);
             timeline.places.waits.clone_from(&run.waits.waits);
-            timeline.places.unnamed.clone_from(&run.waits.unnamed);
+            timeline.places.unnamed = run.waits.unnamed.clone().into();
             if !first.is_part {
                 // They are of the end of the run.
                 timeline.local_tasks.clone_from(&run.waits.local_tasks);
-                timeline.places.calls_at_end.clone_from(&run.waits.calls_at_end);
+                timeline.places.calls_at_end = run.waits.calls_at_end.clone().into();
             }
             timeline.lacking.tasks = false;
         }

@@ -68,7 +68,7 @@ fn full() -> Timeline {
         fields: fields.map(str::to_owned),
     };
     timeline.places.calls_at_end =
-        vec![(TaskKey::Spawned(7), vec![call(200, None), call(250, Some("cart=7"))])];
+        vec![(TaskKey::Spawned(7), vec![call(200, None), call(250, Some("cart=7"))])].into();
     timeline
 }
 
@@ -151,7 +151,7 @@ fn chains_of_addresses_come_back() {
     let waits = [(2, vec![0, 1, 0]), (9, vec![1]), (16_382, Vec::new())];
     let waits = waits.map(|(id, chains)| (WaitId::new(id).unwrap(), chains)).to_vec();
     let mut timeline = full();
-    timeline.places.unnamed = UnnamedWaits { chains, waits };
+    timeline.places.unnamed = UnnamedWaits { chains, waits }.into();
     comes_back(&timeline);
     let report = timeline.report().to_string();
     assert!(!report.contains("0x"), "{report}");

@@ -144,14 +144,21 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    fn new(histogram: &Histogram, longest_ns: u64, ns: impl Fn(u64) -> u64) -> Self {
-        let steps = histogram.steps().map(|(_, greatest, n)| (ns(greatest).min(longest_ns), n));
-        Self { longest_ns, steps: steps.collect() }
+    fn new(histogram: &Histogram, longest_ns: u64, ns: &dyn Fn(u64) -> u64) -> Self {
+        let mut steps = Vec::new();
+        for (_, greatest, n) in histogram.steps() {
+            steps.push((ns(greatest).min(longest_ns), n));
+        }
+        Self { longest_ns, steps }
     }
 
     /// Returns the number of values.
     pub fn count(&self) -> u64 {
-        self.steps.iter().fold(0, |sum: u64, &(_, n)| sum.saturating_add(n))
+        let mut sum: u64 = 0;
+        for &(_, n) in &self.steps {
+            sum = sum.saturating_add(n);
+        }
+        sum
     }
 
     /// Returns the smallest value that at least this share of the values do not exceed, in ns, to 1
@@ -170,11 +177,15 @@ impl Distribution {
     /// Returns the value at a rank, from 1.
     fn at_rank(&self, rank: u64) -> Option<u64> {
         let mut so_far: u64 = 0;
-        let mut reached = self.steps.iter().filter(|&&(_, n)| {
+        let mut reached = None;
+        for &(bound, n) in &self.steps {
+            reached = Some(bound);
             so_far = so_far.saturating_add(n);
-            so_far >= rank
-        });
-        reached.next().or(self.steps.last()).map(|&(bound, _)| bound)
+            if so_far >= rank {
+                break;
+            }
+        }
+        reached
     }
 }
 
@@ -242,42 +253,46 @@ impl Summary {
         let (begin_ns, end_ns) = (snapshot.ns(sums.from()), snapshot.end_ns);
         let (recorded_ns, stopped) = recorded(snapshot);
         let Lost { refused_events, reentrant_events, .. } = snapshot.capture.lost;
-        let poll = |poll: LongestPoll| SummedPoll {
-            task: TaskKey::from_id(crate::trace::snapshot::task_id(poll.task.0)),
-            location: places[poll.row as usize],
-            start_ns: snapshot.ns(poll.start.0),
-            length_ns: length_at(poll),
-            worker: poll.worker,
-            is_cut: poll.is_cut,
-        };
-        let tracks_workers = snapshot.capture.config.trace_target.tracks_workers();
-        let workers = sums.workers.iter().filter(|_| tracks_workers);
-        let spawned = locations.iter().filter(|location| !location.is_root);
-        let mut longest_polls: Vec<_> = sums.longest.clone().into_sorted().map(poll).collect();
+        let mut longest_polls = Vec::new();
+        for poll in sums.longest.clone().into_sorted() {
+            longest_polls.push(SummedPoll {
+                task: TaskKey::from_id(crate::trace::snapshot::task_id(poll.task.0)),
+                location: places[poll.row as usize],
+                start_ns: snapshot.ns(poll.start.0),
+                length_ns: length_at(poll),
+                worker: poll.worker,
+                is_cut: poll.is_cut,
+            });
+        }
         // They are sorted by ticks, but the length of a tick changes a little.
         crate::util::sort::by_key(&mut longest_polls, |poll| std::cmp::Reverse(poll.length_ns));
+        let mut workers = Vec::new();
+        if snapshot.capture.config.trace_target.tracks_workers() {
+            for &(index, ref worker) in &sums.workers {
+                let (parks, polls) = (worker.parks, worker.polls);
+                let (running_ns, parked_ns) = (length(worker.running), length(worker.parked));
+                workers.push(WorkerSummary { index, running_ns, parked_ns, parks, polls });
+            }
+        }
+        let (mut tasks, mut polls) = (0, 0);
+        for location in &locations {
+            tasks += if location.is_root { 0 } else { location.tasks };
+            polls += location.polls.count();
+        }
         Self {
             begin_ns,
             end_ns,
             recorded_ns,
             stopped,
-            tasks: spawned.map(|location| location.tasks).sum(),
-            polls: locations.iter().map(|location| location.polls.count()).sum(),
+            tasks,
+            polls,
             cut_polls: sums.cut_polls,
             running_polls: sums.running_polls,
             missed_events: (refused_events + reentrant_events).saturating_sub(sums.missed_before),
-            workers: workers
-                .map(|&(index, ref worker)| WorkerSummary {
-                    index,
-                    running_ns: length(worker.running),
-                    parked_ns: length(worker.parked),
-                    parks: worker.parks,
-                    polls: worker.polls,
-                })
-                .collect(),
+            workers,
             longest_polls,
             stretch_ns: length(sums.stretches.length()),
-            stretches: stretches(&sums.stretches, &places, length),
+            stretches: stretches(&sums.stretches, &places, snapshot),
             locations,
         }
     }
@@ -292,23 +307,22 @@ fn recorded(snapshot: &Snapshot) -> (u64, Vec<Stopped>) {
         let (from, to) = (snapshot.ns(from), snapshot.ns(to));
         stops.add(Stop { from, to, recorded: snapshot.length_ns(recorded), periods });
     }
-    let windows = snapshot.recorded.iter();
-    for (before, after) in windows.clone().zip(windows.clone().skip(1)) {
-        stops.add(Stop::new(before.1.max(begin_ns), after.0));
+    let mut recorded_ns = snapshot.length_ns(recorded);
+    let mut stopped_ns = None;
+    for &(from_ns, to_ns) in &snapshot.recorded {
+        if let Some(stopped_ns) = stopped_ns.replace(to_ns) {
+            stops.add(Stop::new(begin_ns.max(stopped_ns), from_ns));
+        }
+        recorded_ns += to_ns.saturating_sub(from_ns.max(begin_ns));
     }
-    let length_ns = |&(from, to): &(u64, u64)| to.saturating_sub(from.max(begin_ns));
-    // Times of merged periods use the clock rate of the whole run, which is accurate to some ns in
-    // a second.
-    let stopped = |Stop { from, to, recorded, periods }| Stopped {
-        recorded_ns: recorded.min(to - from),
-        periods,
-        ..Stopped::new(from, to)
-    };
-    let recorded_ns = snapshot.length_ns(recorded) + windows.map(length_ns).sum::<u64>();
-    (
-        recorded_ns.min(snapshot.end_ns.saturating_sub(begin_ns)),
-        stops.into_vec().into_iter().map(stopped).collect(),
-    )
+    let mut stopped = Vec::new();
+    for Stop { from, to, recorded, periods } in stops.into_vec() {
+        // Times of merged periods use the clock rate of the whole run, which is accurate to some ns
+        // in a second.
+        let recorded_ns = recorded.min(to - from);
+        stopped.push(Stopped { recorded_ns, periods, ..Stopped::new(from, to) });
+    }
+    (recorded_ns.min(snapshot.end_ns.saturating_sub(begin_ns)), stopped)
 }
 
 /// Returns the sums of each location, and the index of the location of each row of the sums.
@@ -316,9 +330,11 @@ fn locations(snapshot: &Snapshot) -> (Vec<LocationSummary>, Vec<usize>) {
     let Sums { rows, .. } = snapshot.sums();
     let mut by_place: Map<(Option<SpawnLocation>, bool), (LocationSums, Vec<usize>)> =
         Map::default();
-    // After a reset there may be rows without activity since then.
-    let used = rows.iter().enumerate().filter(|(_, row)| row.tasks + row.polls() > 0);
-    for (number, row) in used {
+    for (number, row) in rows.iter().enumerate() {
+        // After a reset there may be rows without activity since then.
+        if row.tasks + row.polls() == 0 {
+            continue;
+        }
         let (location, is_root) = match row.key {
             Key::At(id) => (snapshot.location(id), false),
             Key::Root(root) => (snapshot.root_location(root), true),
@@ -329,18 +345,20 @@ fn locations(snapshot: &Snapshot) -> (Vec<LocationSummary>, Vec<usize>) {
         sums.merge(row);
         numbers.push(number);
     }
-    let mut all = by_place.into_sorted();
+    let mut sorted = by_place.into_sorted();
     // The sort is stable: equal ones keep the order of the source.
-    crate::util::sort::by_key(&mut all, |(_, (sums, _))| {
+    crate::util::sort::by_key(&mut sorted, |(_, (sums, _))| {
         std::cmp::Reverse((sums.held, sums.off_worker))
     });
     let mut places = vec![0; rows.len()];
-    let location = |(place, ((location, is_root), (sums, numbers)))| {
-        let numbers: Vec<usize> = numbers;
-        numbers.into_iter().for_each(|number| places[number] = place);
-        let length = |ticks| snapshot.length_ns(ticks);
+    let mut all = Vec::new();
+    let length = |ticks| snapshot.length_ns(ticks);
+    for ((location, is_root), (sums, numbers)) in sorted {
+        for number in numbers {
+            places[number] = all.len();
+        }
         let LocationSums { tasks, worker_polls, held, off_worker, .. } = sums;
-        LocationSummary {
+        all.push(LocationSummary {
             location,
             is_root,
             tasks,
@@ -349,22 +367,25 @@ fn locations(snapshot: &Snapshot) -> (Vec<LocationSummary>, Vec<usize>) {
             off_worker_ns: length(off_worker),
             long_polls: sums.long_polls,
             long_polls_ns: length(sums.long),
-            polls: Distribution::new(&sums.lengths, length(sums.longest), length),
-            ready: Distribution::new(&sums.ready, sums.longest_ready_ns, |ns| ns),
+            polls: Distribution::new(&sums.lengths, length(sums.longest), &length),
+            ready: Distribution::new(&sums.ready, sums.longest_ready_ns, &|ns| ns),
             ready_sum_ns: sums.ready_sum_ns,
-        }
-    };
-    (all.into_iter().enumerate().map(location).collect(), places)
+        });
+    }
+    (all, places)
 }
 
-fn stretches(of: &Stretches, places: &[usize], length: impl Fn(u64) -> u64) -> Vec<Stretch> {
-    let stretch = |stretch: &crate::recorder::memory::sums::Stretch| Stretch {
-        held_ns: length(stretch.held),
-        polls: stretch.polls,
-        longest_ns: length(stretch.longest.0),
-        longest_at: (stretch.polls > 0).then(|| places[stretch.longest.1 as usize]),
-        spawned: stretch.spawned,
-        terminated: stretch.terminated,
-    };
-    of.all().iter().map(stretch).collect()
+fn stretches(of: &Stretches, places: &[usize], snapshot: &Snapshot) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    for stretch in of.all() {
+        stretches.push(Stretch {
+            held_ns: snapshot.length_ns(stretch.held),
+            polls: stretch.polls,
+            longest_ns: snapshot.length_ns(stretch.longest.0),
+            longest_at: (stretch.polls > 0).then(|| places[stretch.longest.1 as usize]),
+            spawned: stretch.spawned,
+            terminated: stretch.terminated,
+        });
+    }
+    stretches
 }

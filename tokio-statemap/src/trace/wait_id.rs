@@ -18,7 +18,10 @@ impl WaitId {
     };
 
     pub(crate) fn new(number: u16) -> Option<Self> {
-        NonZeroU16::new(number).filter(|number| number.get() <= Self::MOST).map(Self)
+        match NonZeroU16::new(number) {
+            Some(id) if number <= Self::MOST => Some(Self(id)),
+            _ => None,
+        }
     }
 
     pub(crate) fn number(self) -> u16 {

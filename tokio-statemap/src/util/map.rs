@@ -76,10 +76,6 @@ impl<K: Hash + Eq, V> Map<K, V> {
         self.get_or_insert_with(key, V::default)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.iter().map(|(_, value)| value)
     }

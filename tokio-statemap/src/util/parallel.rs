@@ -26,10 +26,11 @@ pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec
     all
 }
 
-type Job<'a> = Box<dyn FnMut() + Send + 'a>;
+/// A job that leaves its result where it borrows.
+pub(crate) type Job<'a> = Box<dyn FnMut() + Send + 'a>;
 
 /// Compiled once, and not for each type of job.
-fn run_all(jobs: &mut [Job<'_>]) {
+pub(crate) fn run_all(jobs: &mut [Job<'_>]) {
     let Some((job, others)) = jobs.split_last_mut() else { return };
     if others.is_empty() {
         job();

@@ -12,34 +12,66 @@ pub(crate) fn sort<T: Ord>(items: &mut [T]) {
 
 /// Sorts items by their keys; those of equal keys keep their order.
 pub(crate) fn by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
-    by(items, |a, b| key(a).cmp(&key(b)));
-}
-
-/// The same for keys that take long to compute: of each item it is computed once.
-pub(crate) fn by_cached_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
-    let keys: Vec<K> = items.iter().map(key).collect();
-    let order = sorted(items.len(), &|a, b| keys[a].cmp(&keys[b]));
-    arrange(order, &mut |a, b| items.swap(a, b));
+    sort_all(&mut Keyed(items, key));
 }
 
 /// Sorts items as `compare` says; equal ones keep their order.
 pub(crate) fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
-    let order = sorted(items.len(), &|a, b| compare(&items[a], &items[b]));
-    arrange(order, &mut |a, b| items.swap(a, b));
+    sort_all(&mut Items(items, compare));
 }
 
-/// The numbers below `n` in the order of `compare`.
+/// What is sorted. Two closures in its place would be compiled to twice as many functions for each type.
+trait Sorted {
+    fn len(&self) -> usize;
+    fn compare(&self, a: usize, b: usize) -> Ordering;
+    fn swap(&mut self, a: usize, b: usize);
+}
+
+/// Items, and how they are compared.
+struct Items<'a, T, F>(&'a mut [T], F);
+
+impl<T, F: Fn(&T, &T) -> Ordering> Sorted for Items<'_, T, F> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        (self.1)(&self.0[a], &self.0[b])
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.0.swap(a, b);
+    }
+}
+
+/// Items, and their keys.
+struct Keyed<'a, T, F>(&'a mut [T], F);
+
+impl<T, K: Ord, F: Fn(&T) -> K> Sorted for Keyed<'_, T, F> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        (self.1)(&self.0[a]).cmp(&(self.1)(&self.0[b]))
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.0.swap(a, b);
+    }
+}
+
 #[inline(never)]
-fn sorted(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
+fn sort_all(items: &mut dyn Sorted) {
+    let mut order: Vec<usize> = (0..items.len()).collect();
     // Stable, and fast where much is in order already.
-    order.sort_by(|&a, &b| compare(a, b));
-    order
+    order.sort_by(|&a, &b| items.compare(a, b));
+    arrange(order, items);
 }
 
 /// Puts at each place what is at the place that `order` has there.
 #[inline(never)]
-fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
+fn arrange(mut order: Vec<usize>, items: &mut dyn Sorted) {
     for first in 0..order.len() {
         let mut at = first;
         loop {
@@ -47,7 +79,7 @@ fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
             if from == first {
                 break;
             }
-            swap(at, from);
+            items.swap(at, from);
             at = from;
         }
     }
@@ -68,7 +100,7 @@ mod tests {
             expected.sort_by_key(|item| item.0);
             by_key(&mut items, |item| item.0);
             assert_eq!(items, expected);
-            by_cached_key(&mut items, |item| std::cmp::Reverse(item.1));
+            by_key(&mut items, |item| std::cmp::Reverse(item.1));
             expected.sort_by_key(|item| std::cmp::Reverse(item.1));
             assert_eq!(items, expected);
             sort(&mut items);

@@ -37,11 +37,13 @@ impl Awaited {
         }
     }
 
-    fn at(wait: &Wait) -> Self {
+    pub(super) fn at(wait: &Wait) -> Self {
         let mut found = Self::Unknown;
         // Each frame with whether it is within a lock, which is made of a semaphore.
-        let mut open: Vec<(&AwaitFrame, bool)> =
-            wait.frames.iter().map(|frame| (frame, false)).collect();
+        let mut open: Vec<(&AwaitFrame, bool)> = Vec::new();
+        for frame in &wait.frames {
+            open.push((frame, false));
+        }
         let mut seen = 0;
         while let Some((frame, is_within)) = open.pop() {
             seen += 1;
@@ -50,7 +52,9 @@ impl Awaited {
             }
             let awaited = Self::from_function(&frame.function.function);
             let is_lock = is_within || awaited == Self::Lock;
-            open.extend(frame.awaits.iter().map(|frame| (frame, is_lock)));
+            for frame in &frame.awaits {
+                open.push((frame, is_lock));
+            }
             if !frame.awaits.is_empty() {
                 continue;
             }

@@ -57,16 +57,27 @@ pub struct BusyWorkers {
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<BusyWorkers> {
     let Facts { recording, workers, rows, .. } = *facts;
-    let busy_share = workers::busy_share(workers).filter(|&share| share > BUSY)?;
-    let running_ns: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
-    let held_ns: u128 = rows.iter().map(|row| u128::from(row.held_ns)).sum();
-    let polls: u128 = rows.iter().map(|row| u128::from(row.worker_polls)).sum();
+    let busy_share = workers::busy_share(workers)?;
+    if busy_share <= BUSY {
+        return None;
+    }
+    let running_ns = workers::running_ns(workers);
+    let (mut held_ns, mut polls) = (0_u128, 0_u128);
+    for row in rows {
+        held_ns += u128::from(row.held_ns);
+        polls += u128::from(row.worker_polls);
+    }
     // What the workers did between polls is shared out by the number of polls.
     let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
     let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
     let between = |row: &LocationRow| between_ns * u128::from(row.worker_polls) / polls.max(1);
     let taken = |row: &LocationRow| u128::from(row.held_ns) + between(row);
-    let row = rows.iter().rev().max_by_key(|row| taken(row))?;
+    let mut row = rows.first()?;
+    for other in rows {
+        if taken(other) > taken(row) {
+            row = other;
+        }
+    }
     let taken_share = share(taken(row), workers::time_ns(workers))?;
     let is_enough = taken_share >= NAMED
         && recording.recorded_ns >= ENOUGH_RECORDED_NS
@@ -77,9 +88,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<BusyWorkers> {
     let ready_tasks = facts.ready_ns as f64 / recording.recorded_ns.max(1) as f64;
     // The polls of single tasks are known only of what is kept.
     let kept = facts.kept_rows.iter().find(|kept| kept.place == row.place);
-    let is_even = kept
-        .and_then(|kept| share(kept.most_polls_of_a_task, kept.worker_polls))
-        .is_some_and(|share| share < EVEN);
+    let is_even = kept.is_some_and(|kept| {
+        share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
+    });
     Some(BusyWorkers {
         row: *row,
         workers: workers.len(),

@@ -6,7 +6,7 @@ use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::culprits::Unattributed;
 use crate::analysis::place::Place;
-use crate::analysis::statement::{Statement, no_long_poll, tasks_origin};
+use crate::analysis::statement::{Statement, capitalized, no_long_poll, tasks_origin};
 use crate::analysis::workers;
 use crate::trace::timeline::{ExhaustedPool, Timeline};
 use crate::util::quantity::{count, human, percent};
@@ -35,7 +35,10 @@ pub(super) fn find(
     has_long_polls: bool,
 ) -> Option<PoolShortage> {
     // When the pool was exhausted isn't known, so nothing can be said of a part of a recording.
-    let pool = timeline.pool.exhausted.filter(|_| !facts.recording.lacking.time)?;
+    if facts.recording.lacking.time {
+        return None;
+    }
+    let pool = timeline.pool.exhausted?;
     Some(PoolShortage {
         pool,
         place: facts.spelling.spell(Place::new(pool.location, false)),
@@ -67,16 +70,16 @@ impl Finding for PoolShortage {
 
     fn statement(&self) -> Statement {
         let mut said = pool_statement(&self.pool, self.place);
-        let busy = self.busy_share.map(percent);
-        said.add(match (self.has_long_polls, busy) {
-            (true, None) => String::new(),
-            (true, Some(busy)) => format!("The workers were busy {busy} of the time."),
-            (false, busy) => {
-                let busy = busy.map_or_else(String::new, |busy| {
-                    format!(", and the workers were busy {busy} of the time")
-                });
-                format!("No poll {}{busy}.", no_long_poll(&self.unattributed, self.long_poll))
-            }
+        let busy = match self.busy_share {
+            Some(busy) => format!("the workers were busy {} of the time", percent(busy)),
+            None => String::new(),
+        };
+        let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
+        said.add(match (self.has_long_polls, &*busy) {
+            (true, "") => String::new(),
+            (true, busy) => format!("{}.", capitalized(busy)),
+            (false, "") => format!("No poll {no_long_poll}."),
+            (false, busy) => format!("No poll {no_long_poll}, and {busy}."),
         });
         said
     }

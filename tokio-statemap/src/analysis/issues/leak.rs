@@ -8,11 +8,10 @@ use std::cmp::Reverse;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::spots::{Spot, Spots};
-use crate::analysis::place::Place;
+use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline};
-use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
 /// Tasks of one spawn location whose number only grew.
@@ -104,14 +103,20 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<MaybeLeaked>
         return Vec::new();
     }
     let window = Window { timeline, left_ns, over_ns, right_ns };
-    let mut groups: Map<Place, Group> = Map::default();
+    let (mut places, mut groups) = (Places::default(), Vec::new());
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Spawned(_)) {
-            window.add(groups.get_or_default(spelling.place(&task)), shutdown, &task);
+            let number = places.number(spelling.place(&task));
+            if number == groups.len() {
+                groups.push(Group::default());
+            }
+            window.add(&mut groups[number], shutdown, &task);
         }
     }
-    let found = groups.into_iter().filter_map(|(place, group)| group.judge(place, over_ns));
-    let mut found: Vec<_> = found.collect();
+    let mut found = Vec::new();
+    for (number, &place) in places.all.iter().enumerate() {
+        found.extend(groups[number].judge(place, over_ns));
+    }
     crate::util::sort::by_key(&mut found, |leak| (Reverse(leak.alive), leak.place));
     found
 }
@@ -132,14 +137,15 @@ impl Window<'_> {
     }
 
     fn add(&self, group: &mut Group, shutdown: Shutdown, task: &Task) {
-        let ended_ns = task.terminated_ns.filter(|_| shutdown.cut_wait(task).is_none());
+        let cut = shutdown.cut_wait(task);
+        let ended_ns = if cut.is_none() { task.terminated_ns } else { None };
         if ended_ns.is_some_and(|at| at < self.left_ns) {
             return;
         }
-        match task.spawned_ns.filter(|&at| at >= self.left_ns) {
-            None => group.before += 1,
+        match task.spawned_ns {
             Some(at) if at > self.right_ns => return,
-            Some(at) => group.spawned[self.part(at)] += 1,
+            Some(at) if at >= self.left_ns => group.spawned[self.part(at)] += 1,
+            _ => group.before += 1,
         }
         if let Some(at) = ended_ns {
             group.ended[self.part(at)] += 1;
@@ -152,7 +158,7 @@ impl Window<'_> {
         };
         let Some(since_ns) = since_ns else { return };
         let length_ns = self.right_ns.saturating_sub(since_ns);
-        let waiting = match shutdown.cut_wait(task) {
+        let waiting = match cut {
             Some(cut) => self.timeline.waiting(cut.wait),
             None => self.timeline.waiting_at_end(task),
         };
@@ -166,24 +172,26 @@ impl Window<'_> {
 }
 
 impl Group {
-    fn judge(self, place: Place, over_ns: u64) -> Option<MaybeLeaked> {
+    fn judge(&mut self, place: Place, over_ns: u64) -> Option<MaybeLeaked> {
         let mut alive = self.before;
-        for (spawned, ended) in self.spawned.into_iter().zip(self.ended) {
-            let after = alive.saturating_add(spawned).checked_sub(ended)?;
+        let mut all_ended = 0;
+        for part in 0..PARTS {
+            let after = alive.saturating_add(self.spawned[part]).checked_sub(self.ended[part])?;
             if after <= alive {
                 return None;
             }
             alive = after;
+            all_ended += self.ended[part];
         }
         let is_leak = alive >= LEAST_TASKS && self.idle.n >= alive / MOST_IDLE_PART;
         is_leak.then(|| MaybeLeaked {
             place,
             alive_before: self.before,
             alive,
-            ended: self.ended.iter().sum(),
+            ended: all_ended,
             idle: self.idle.n,
             over_ns,
-            spots: self.idle.longest,
+            spots: std::mem::take(&mut self.idle.longest),
         })
     }
 }

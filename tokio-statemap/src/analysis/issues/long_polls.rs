@@ -37,17 +37,20 @@ pub struct LongPollIssue {
 /// Finds all of them: those that did harm first, and of these the worst first.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<LongPollIssue> {
     let blame = facts.blame;
-    let mut culprits = blame.culprits.iter().enumerate().peekable();
-    let mut rows = blame.unexplained.iter().peekable();
+    let (mut index, mut rows) = (0, &blame.unexplained[..]);
     let mut found = Vec::new();
     loop {
-        let next = culprits.peek().map(|(_, culprit)| *culprit);
-        if let Some(row) = rows.next_if(|row| whole_run::is_worse(row, next)) {
-            found.push(LongPollIssue::without_culprit(facts, *row));
-        } else if let Some((index, culprit)) = culprits.next() {
-            found.extend(LongPollIssue::from_culprit(facts, index, culprit));
-        } else {
-            break;
+        let next = blame.culprits.get(index);
+        match (rows, next) {
+            ([row, rest @ ..], _) if whole_run::is_worse(row, next) => {
+                found.push(LongPollIssue::without_culprit(facts, *row));
+                rows = rest;
+            }
+            (_, Some(culprit)) => {
+                found.extend(LongPollIssue::from_culprit(facts, index, culprit));
+                index += 1;
+            }
+            (_, None) => break,
         }
     }
     // The sort is stable.
@@ -151,9 +154,7 @@ impl LongPollIssue {
             1 => String::new(),
             _ => format!(", {} in all", human(culprit.own_ns)),
         };
-        let seen =
-            self.culprit.as_ref().and_then(|culprit| Some((culprit, culprit.frame.as_ref()?)));
-        if let Some((culprit, frame)) = seen {
+        if let Some(culprit @ Culprit { frame: Some(frame), .. }) = &self.culprit {
             let (name, cause) = (function_name(frame), &culprit.blocking_cause);
             let begin = match self.did_harm {
                 true => format!("{name} held the runtime up: it {cause}"),
@@ -298,6 +299,9 @@ fn the_longest(culprit: &Culprit, is_all_kept: bool) -> String {
         (false, false) => "took",
     };
     let length = own_and_wall(longest.own_ns, longest.length_ns);
-    let worker = longest.worker.map_or_else(String::new, |worker| format!(", on worker-{worker}"));
+    let worker = match longest.worker {
+        Some(worker) => format!(", on worker-{worker}"),
+        None => String::new(),
+    };
     format!("{which} {took} {length}{worker} at {}.", moment(longest.start_ns))
 }

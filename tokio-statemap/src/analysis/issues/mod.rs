@@ -156,8 +156,11 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
     let mut stuck = None;
     let recording = facts.recording;
     if recording.has_tasks() && !recording.is_empty() && !recording.is_too_short() {
-        if let Some(busy) = busy_workers::find(facts).filter(|_| !has_long_polls) {
-            issues.push((Rank::Overload, Issue::BusyWorkers(Box::new(busy))));
+        match busy_workers::find(facts) {
+            Some(busy) if !has_long_polls => {
+                issues.push((Rank::Overload, Issue::BusyWorkers(Box::new(busy))));
+            }
+            _ => {}
         }
         if let Some(pool) = exhausted_pool::find(timeline, facts, has_long_polls) {
             issues.push((Rank::Overload, Issue::ExhaustedPool(Box::new(pool))));
@@ -178,5 +181,9 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
     }
     // The sort is stable: issues of one rank keep their order.
     crate::util::sort::by_key(&mut issues, |(rank, _)| *rank);
-    (issues.into_iter().map(|(_, issue)| issue).collect(), stuck)
+    let mut found = Vec::with_capacity(issues.len());
+    for (_, issue) in issues {
+        found.push(issue);
+    }
+    (found, stuck)
 }

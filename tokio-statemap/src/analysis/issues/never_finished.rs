@@ -8,14 +8,13 @@ use std::cmp::Reverse;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::spots::{Spot, Spots};
-use crate::analysis::place::Place;
+use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::analysis::waits::place_label;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Waiting};
 use crate::util::clean::clean;
-use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
 /// Tasks of a spawn location that had waited for most of the recording when it ended.
@@ -187,7 +186,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
     };
     let long_ns = LONG_WAIT_NS.max((whole_ns / 2).min(LONG_IN_ANY_CASE_NS));
     let shutdown = Shutdown::from_timeline(timeline);
-    let mut groups: Map<Place, Group> = Map::default();
+    let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
     // A task that holds a permit may be among these.
     let mut may_be_outside = false;
@@ -199,7 +198,11 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
             is_any_polled |= last.end_ns().is_none();
             last_polled_ns = last.end_ns().unwrap_or(timeline.end_ns).max(last_polled_ns);
         }
-        let group = groups.get_or_default(spelling.place(&task));
+        let number = places.number(spelling.place(&task));
+        if number == groups.len() {
+            groups.push(Group::default());
+        }
+        let group = &mut groups[number];
         match wait_to_the_end(timeline, shutdown, &task) {
             Some((spot, waiting)) if spot.length_ns >= long_ns => {
                 let awaited = Awaited::from_waiting(waiting);
@@ -211,9 +214,10 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
         }
     }
     let is_silent = !is_any_polled && timeline.end_ns.saturating_sub(last_polled_ns) >= long_ns;
-    let main = is_silent.then(|| main_waits(timeline, long_ns)).flatten();
+    let main = if is_silent { main_waits(timeline, long_ns) } else { None };
     let mut found = Found::default();
-    for (place, mut group) in groups.into_sorted() {
+    for (place, number) in places.sorted() {
+        let group = &mut groups[number];
         let permits = std::mem::take(&mut group.for_permits);
         match may_be_outside {
             true => {
@@ -227,13 +231,13 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
     let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.waited_ns), never.place);
     crate::util::sort::by_key(&mut found.never, rank);
     for never in &mut found.never {
-        never.at = never.spots.first().and_then(|spot| {
-            let task = timeline.tasks.at(timeline.tasks.position(spot.task)?);
-            match wait_to_the_end(timeline, shutdown, &task)? {
-                (_, Waiting::At(wait)) => Some(place_label(wait)).filter(|at| !at.is_empty()),
-                _ => None,
-            }
-        });
+        let Some(spot) = never.spots.first() else { continue };
+        let Some(index) = timeline.tasks.position(spot.task) else { continue };
+        let task = timeline.tasks.at(index);
+        if let Some((_, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) {
+            let at = place_label(wait);
+            never.at = (!at.is_empty()).then_some(at);
+        }
     }
     found
 }
@@ -264,19 +268,24 @@ fn wait_to_the_end<'a>(
 
 /// Returns where the root future waits for other tasks, if it does so for long.
 fn main_waits(timeline: &Timeline, long_ns: u64) -> Option<String> {
-    let mut roots =
-        timeline.tasks.seen().iter().filter(|task| matches!(task.key, TaskKey::Root(_)));
-    let main = roots.next()?;
+    let mut main = None;
+    for task in timeline.tasks.seen() {
+        if !matches!(task.key, TaskKey::Root(_)) {
+            continue;
+        }
+        if main.is_some() && task.terminated_ns.is_none() {
+            return None;
+        }
+        main = main.or(Some(task));
+    }
+    let main = main?;
     let since_ns = main.polls.last()?.end_ns()?;
-    let is_long = main.terminated_ns.is_none()
-        && timeline.end_ns.saturating_sub(since_ns) >= long_ns
-        && roots.all(|root| root.terminated_ns.is_some());
+    let is_long =
+        main.terminated_ns.is_none() && timeline.end_ns.saturating_sub(since_ns) >= long_ns;
     let Waiting::At(wait) = timeline.waiting_at_end(main) else { return None };
-    let is_for_others = matches!(
-        Awaited::from_waiting(Waiting::At(wait)),
-        Awaited::Task | Awaited::Lock | Awaited::Permit
-    );
-    Some(place_label(wait)).filter(|_| is_long && is_for_others)
+    let is_for_others =
+        matches!(Awaited::at(wait), Awaited::Task | Awaited::Lock | Awaited::Permit);
+    (is_long && is_for_others).then(|| place_label(wait))
 }
 
 impl Group {
@@ -327,7 +336,7 @@ impl Group {
 }
 
 impl Found {
-    fn judge(&mut self, place: Place, group: Group, main: Option<&str>) {
+    fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
             let Spots { n, longest_ns, .. } = group.for_others;
             if n > 0 && self.stuck.is_none_or(|stuck| stuck.waited_ns < longest_ns) {

@@ -38,7 +38,9 @@ impl Spots {
         let least_ns = if self.n == 0 { other.least_ns } else { other.least_ns.min(self.least_ns) };
         let n = self.n.saturating_add(other.n);
         // Those that are not kept are shorter than all that are.
-        other.longest.into_iter().for_each(|spot| self.add(spot));
+        for spot in other.longest {
+            self.add(spot);
+        }
         (self.n, self.least_ns) = (n, least_ns);
     }
 

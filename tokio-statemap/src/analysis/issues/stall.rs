@@ -137,10 +137,11 @@ pub(super) fn find(timeline: &Timeline, culprits: &[Culprit], unpolled: u64) -> 
         return None;
     }
     let silences = silences(timeline, &blockers);
-    let times: Vec<_> = silences.iter().map(|silence| (silence.from_ns, silence.to_ns)).collect();
-    let delays = delay::delays(timeline, &times, unpolled);
+    let delays = delay::delays(timeline, &silences, unpolled);
     let mut found = Found::default();
-    for (silence, mut delay) in silences.into_iter().zip(delays) {
+    for (nth, mut delay) in delays.into_iter().enumerate() {
+        let (from_ns, to_ns) = silences[nth];
+        let silence = Silence { from_ns, to_ns };
         delay.add(overdue(timeline, silence));
         found.consider(silence, delay, &blockers);
     }
@@ -172,7 +173,7 @@ fn blockers(timeline: &Timeline, culprits: &[Culprit]) -> Vec<Blocker> {
 }
 
 /// Returns the times within these polls in which no poll began or ended on a worker for long.
-fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<Silence> {
+fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<(u64, u64)> {
     let mut activity = Activity::default();
     for blocker in blockers {
         activity.add_range(blocker.from_ns, blocker.to_ns);
@@ -184,17 +185,21 @@ fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<Silence> {
     }
     for task in timeline.tasks.seen() {
         let mut last = None;
-        for poll in task.polls.iter().filter(|poll| poll.worker().is_some()) {
-            activity.add(poll.start_ns(), &mut last);
-            let end_ns = poll.end_ns().unwrap_or(timeline.end_ns);
-            activity.add(timeline.handover_of(poll).map_or(end_ns, |at| at.min(end_ns)), &mut last);
+        for poll in &task.polls {
+            if poll.worker().is_some() {
+                activity.add(poll.start_ns(), &mut last);
+                let end_ns = poll.end_ns().unwrap_or(timeline.end_ns);
+                let end_ns = timeline.handover_of(poll).unwrap_or(end_ns).min(end_ns);
+                activity.add(end_ns, &mut last);
+            }
         }
     }
-    let mut silences = activity.silences();
-    silences.retain(|silence| {
-        let is_in = |&(from, to): &(u64, u64)| from < silence.to_ns && silence.from_ns < to;
-        !timeline.gaps.iter().any(is_in)
-    });
+    let mut silences = Vec::new();
+    for (from_ns, to_ns) in activity.silences() {
+        if !timeline.gaps.iter().any(|&(from, to)| from < to_ns && from_ns < to) {
+            silences.push((from_ns, to_ns));
+        }
+    }
     silences
 }
 
@@ -207,14 +212,19 @@ fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
         return delay;
     }
     for task in timeline.tasks.seen() {
-        let last_ns = task.polls.last().and_then(Poll::end_ns);
-        let Some(since_ns) = last_ns.filter(|&at| at <= silence.from_ns) else { continue };
-        let waits = task.polls.windows(2).filter_map(|pair| {
-            Some(pair[1].ready_ns().unwrap_or(pair[1].start_ns()).saturating_sub(pair[0].end_ns()?))
-        });
+        let Some(since_ns) = task.polls.last().and_then(Poll::end_ns) else { continue };
         let is_waiting = task.terminated_ns.is_none() && task.ready_ns.is_none();
-        let usual_ns = is_waiting.then(|| delay::usual_ns(waits.collect())).flatten();
-        let Some(usual_ns) = usual_ns else { continue };
+        if since_ns > silence.from_ns || !is_waiting {
+            continue;
+        }
+        let mut waits_ns = Vec::new();
+        for pair in task.polls.windows(2) {
+            let ready_ns = pair[1].ready_ns().unwrap_or(pair[1].start_ns());
+            if let Some(end_ns) = pair[0].end_ns() {
+                waits_ns.push(ready_ns.saturating_sub(end_ns));
+            }
+        }
+        let Some(usual_ns) = delay::usual_ns(waits_ns) else { continue };
         let late_ns = (silence.to_ns - since_ns).saturating_sub(usual_ns).min(silence_ns);
         if late_ns > usual_ns {
             delay.add(Delay { late_ns, latest_ns: late_ns, ..Delay::default() });
@@ -259,19 +269,22 @@ impl Activity {
     }
 
     /// Returns the silences between the events.
-    fn silences(self) -> Vec<Silence> {
+    fn silences(self) -> Vec<(u64, u64)> {
         let stretches = self.stretches.into_sorted();
+        let mut next = 0;
         let mut silences = Vec::new();
+        let mut add = |from_ns: u64, to_ns: u64| {
+            if to_ns.saturating_sub(from_ns) >= LEAST_NS {
+                silences.push((from_ns, to_ns));
+            }
+        };
         for (range, &(from_ns, to_ns)) in self.ranges.iter().enumerate() {
             let mut since_ns = from_ns;
-            let mut add = |from_ns: u64, to_ns: u64| {
-                if to_ns.saturating_sub(from_ns) >= LEAST_NS {
-                    silences.push(Silence { from_ns, to_ns });
+            while let Some(&((of, _), (first_ns, last_ns))) = stretches.get(next) {
+                if of != range {
+                    break;
                 }
-            };
-            let begin = stretches.partition_point(|((other, _), _)| *other < range);
-            let within = stretches[begin..].iter().take_while(|((other, _), _)| *other == range);
-            for &(_, (first_ns, last_ns)) in within {
+                next += 1;
                 add(since_ns, first_ns);
                 since_ns = last_ns.max(since_ns);
             }
@@ -300,17 +313,20 @@ struct OneStall {
 
 impl Found {
     fn consider(&mut self, silence: Silence, delay: Delay, blockers: &[Blocker]) {
-        let goes_on = |(_, blocker): &(usize, &Blocker)| {
-            blocker.from_ns <= silence.from_ns && silence.to_ns <= blocker.to_ns
-        };
-        let within = || blockers.iter().enumerate().filter(goes_on);
-        // The one that began first stopped the others.
-        let Some((index, first)) = within().next() else { return };
+        let (mut first, mut blocked_workers) = (None, 0);
+        for (index, blocker) in blockers.iter().enumerate() {
+            if blocker.from_ns <= silence.from_ns && silence.to_ns <= blocker.to_ns {
+                // The one that began first stopped the others.
+                first = first.or(Some(index));
+                blocked_workers += 1;
+            }
+        }
+        let Some(index) = first else { return };
+        let first = &blockers[index];
         let silence_ns = silence.to_ns - silence.from_ns;
         let own_ns = scale(silence_ns, first.own_ns, first.to_ns - first.from_ns);
         let is_late = delay.total_ns() >= silence_ns / LATE_PART;
         if own_ns >= LEAST_NS && is_late {
-            let blocked_workers = within().count();
             self.stalls.push(OneStall { silence, own_ns, blocker: index, blocked_workers });
             self.delay.add(delay);
         }
@@ -323,10 +339,16 @@ impl Found {
         blockers: &[Blocker],
     ) -> Option<Stall> {
         let mut stalls = self.stalls;
-        let longest = *stalls.iter().max_by_key(|stall| (stall.own_ns, stall.silence.to_ns))?;
+        let mut longest = *stalls.first()?;
         let mut by_culprit = vec![0_u64; culprits.len()];
         let (mut total_ns, mut is_running) = (0_u64, false);
+        let mut lengths_ns = Vec::with_capacity(stalls.len());
         for stall in &stalls {
+            lengths_ns.push(stall.own_ns);
+            let rank = |stall: &OneStall| (stall.own_ns, stall.silence.to_ns);
+            if rank(stall) >= rank(&longest) {
+                longest = *stall;
+            }
             let blocker = &blockers[stall.blocker];
             let sum_ns = &mut by_culprit[blocker.culprit];
             *sum_ns = sum_ns.saturating_add(stall.own_ns);
@@ -334,21 +356,28 @@ impl Found {
             is_running |= blocker.is_running && stall.silence.to_ns >= timeline.end_ns;
         }
         // Of equals the worst culprit, which comes first.
-        let culprit = culprits.iter().zip(&by_culprit).rev().max_by_key(|(_, ns)| **ns)?.0;
-        let lengths = Lengths::from_ns(stalls.iter().map(|stall| stall.own_ns).collect());
+        let mut culprit = 0;
+        for (index, &sum_ns) in by_culprit.iter().enumerate() {
+            if sum_ns > by_culprit[culprit] {
+                culprit = index;
+            }
+        }
+        let lengths = Lengths::from_ns(lengths_ns);
         let rank = |stall: &OneStall| std::cmp::Reverse((stall.own_ns, stall.silence.from_ns));
         crate::util::sort::by_key(&mut stalls, rank);
-        let spot = |stall: &OneStall| {
+        let mut spots: Vec<Spot> = Vec::new();
+        for stall in &stalls {
             let Blocker { at, from_ns, own_ns, .. } = blockers[stall.blocker];
             let task = timeline.tasks.seen()[at.0].key;
-            Spot { task, start_ns: from_ns, length_ns: own_ns }
-        };
-        let mut spots: Vec<Spot> = stalls.iter().map(spot).collect();
-        spots.dedup();
+            let spot = Spot { task, start_ns: from_ns, length_ns: own_ns };
+            if spots.last() != Some(&spot) {
+                spots.push(spot);
+            }
+        }
         let has_workers =
             timeline.settings.trace_target.tracks_workers() && !timeline.lacking.workers;
         Some(Stall {
-            culprit: culprit.clone(),
+            culprit: culprits[culprit].clone(),
             times: stalls.len() as u64,
             total_ns,
             longest_ns: longest.own_ns,
@@ -391,7 +420,7 @@ mod tests {
                 within.extend([from, to]);
                 within.sort_unstable();
                 let pairs = within.windows(2).filter(|pair| pair[1] - pair[0] >= LEAST_NS);
-                expected.extend(pairs.map(|pair| Silence { from_ns: pair[0], to_ns: pair[1] }));
+                expected.extend(pairs.map(|pair| (pair[0], pair[1])));
             }
             assert_eq!(activity.silences(), expected, "{ranges:?} {times:?}");
         }

@@ -5,12 +5,11 @@ use std::cmp::Reverse;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::spots::{Spot, Spots};
 use crate::analysis::lengths::Lengths;
-use crate::analysis::place::Place;
+use crate::analysis::place::{Place, Places};
 use crate::analysis::poll::ready_since;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::statement::{Statement, capitalized, tasks_of};
 use crate::trace::timeline::Timeline;
-use crate::util::map::Map;
 use crate::util::quantity::{count, human, moment};
 
 /// Tasks of one spawn location that were ready for long while the workers were busy with short polls.
@@ -95,54 +94,70 @@ const LONG_PART: u64 = 2;
 /// Finds the spawn locations of such tasks, the one with the longest waits in sum first.
 pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<Starved> {
     let least_ns = timeline.settings.long_poll.as_nanos().saturating_mul(LONG_POLLS);
-    let Ok(least_ns) = u64::try_from(least_ns).map(|ns| ns.max(LEAST_NS)) else {
-        return Vec::new();
-    };
+    let Ok(least_ns) = u64::try_from(least_ns) else { return Vec::new() };
+    let least_ns = least_ns.max(LEAST_NS);
     if !timeline.settings.schedule_latency {
         return Vec::new();
     }
-    let mut candidates: Vec<_> = waits(timeline, spelling, least_ns).into_iter().collect();
-    let sum = |lengths: &[u64]| lengths.iter().map(|&ns| u128::from(ns)).sum::<u128>();
-    let rank = |(place, (_, lengths)): &(Place, (Spots, Vec<u64>))| (Reverse(sum(lengths)), *place);
-    crate::util::sort::by_key(&mut candidates, rank);
+    let mut candidates = waits(timeline, spelling, least_ns);
+    crate::util::sort::by_key(&mut candidates, |waits| (Reverse(waits.sum_ns), waits.place));
     candidates.truncate(MOST_PLACES);
-    let spans: Vec<(u64, u64)> = candidates
-        .iter()
-        .filter_map(|(_, (spots, _))| spots.longest.first())
-        .map(|spot| (spot.start_ns, spot.start_ns.saturating_add(spot.length_ns)))
-        .collect();
+    // Each has waited.
+    let longest = |waits: &Waits| waits.spots.longest[0];
+    let mut spans = Vec::new();
+    for waits in &candidates {
+        let Spot { start_ns, length_ns, .. } = longest(waits);
+        spans.push((start_ns, start_ns.saturating_add(length_ns)));
+    }
     let meanwhile = meanwhile(timeline, &spans);
-    let found = candidates.into_iter().zip(meanwhile).filter_map(|(candidate, polled)| {
-        let (place, (spots, lengths)) = candidate;
-        let longest = *spots.longest.first()?;
+    let mut found = Vec::new();
+    for (nth, waits) in candidates.into_iter().enumerate() {
+        let (longest, polled) = (longest(&waits), &meanwhile[nth]);
         let is_busy = polled.all_ns >= u128::from(longest.length_ns / BUSY_PART);
         let is_explained = polled.long_ns >= u128::from(longest.length_ns / LONG_PART);
-        (is_busy && !is_explained).then(|| Starved {
-            place,
-            times: spots.n,
-            total_ns: lengths.iter().fold(0, |sum: u64, &ns| sum.saturating_add(ns)),
-            longest_ns: longest.length_ns,
-            longest_at_ns: longest.start_ns,
-            busy_workers: polled.all_ns as f64 / longest.length_ns.max(1) as f64,
-            least_ns,
-            lengths: Lengths::from_ns(lengths),
-            spots: spots.longest,
-        })
-    });
-    found.collect()
+        if is_busy && !is_explained {
+            found.push(Starved {
+                place: waits.place,
+                times: waits.spots.n,
+                total_ns: u64::try_from(waits.sum_ns).unwrap_or(u64::MAX),
+                longest_ns: longest.length_ns,
+                longest_at_ns: longest.start_ns,
+                busy_workers: polled.all_ns as f64 / longest.length_ns.max(1) as f64,
+                least_ns,
+                lengths: Lengths::from_ns(waits.lengths_ns),
+                spots: waits.spots.longest,
+            });
+        }
+    }
+    found
+}
+
+/// The waits of the tasks of one spawn location for workers.
+struct Waits {
+    place: Place,
+    spots: Spots,
+    lengths_ns: Vec<u64>,
+    sum_ns: u128,
 }
 
 /// Returns the waits of tasks for workers that took so long, by spawn location.
-fn waits(timeline: &Timeline, spelling: &Spelling, least_ns: u64) -> Map<Place, (Spots, Vec<u64>)> {
-    let mut places: Map<Place, (Spots, Vec<u64>)> = Map::default();
+fn waits(timeline: &Timeline, spelling: &Spelling, least_ns: u64) -> Vec<Waits> {
+    let (mut places, mut waits) = (Places::default(), Vec::new());
     for task in timeline.tasks.seen() {
         let mut add = |index: usize, until_ns: u64| {
             let Some(start_ns) = ready_since(timeline, task, index) else { return };
             let length_ns = until_ns.saturating_sub(start_ns);
             if length_ns >= least_ns {
-                let (spots, lengths) = places.get_or_default(spelling.place(task));
-                spots.add(Spot { task: task.key, start_ns, length_ns });
-                lengths.push(length_ns);
+                let place = spelling.place(task);
+                let number = places.number(place);
+                if number == waits.len() {
+                    let (spots, lengths_ns) = (Spots::default(), Vec::new());
+                    waits.push(Waits { place, spots, lengths_ns, sum_ns: 0 });
+                }
+                let waits = &mut waits[number];
+                waits.spots.add(Spot { task: task.key, start_ns, length_ns });
+                waits.lengths_ns.push(length_ns);
+                waits.sum_ns += u128::from(length_ns);
             }
         };
         for (index, poll) in task.polls.iter().enumerate() {
@@ -152,11 +167,11 @@ fn waits(timeline: &Timeline, spelling: &Spelling, least_ns: u64) -> Map<Place, 
         }
         add(task.polls.len(), task.terminated_ns.unwrap_or(timeline.end_ns));
     }
-    places
+    waits
 }
 
 /// The time that workers were in polls in a span of time.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Polled {
     /// Summed over workers, in ns.
     all_ns: u128,
@@ -165,17 +180,23 @@ struct Polled {
 }
 
 fn meanwhile(timeline: &Timeline, spans: &[(u64, u64)]) -> Vec<Polled> {
-    let mut polled = vec![Polled::default(); spans.len()];
+    let mut polled = Vec::with_capacity(spans.len());
+    for _ in spans {
+        polled.push(Polled::default());
+    }
     if spans.is_empty() {
         return polled;
     }
     let mut long: Vec<(u64, u64)> = Vec::new();
     for task in timeline.tasks.seen() {
-        for poll in task.polls.iter().filter(|poll| poll.worker().is_some()) {
+        for poll in &task.polls {
+            if poll.worker().is_none() {
+                continue;
+            }
             let length_ns = timeline.held_ns(poll);
             let (from, to) = (poll.start_ns(), poll.start_ns().saturating_add(length_ns));
-            for (span, polled) in spans.iter().zip(&mut polled) {
-                polled.all_ns += u128::from(overlap(*span, (from, to)));
+            for (nth, polled) in polled.iter_mut().enumerate() {
+                polled.all_ns += u128::from(overlap(spans[nth], (from, to)));
             }
             if u128::from(length_ns) > timeline.settings.long_poll.as_nanos() {
                 long.push((from, to));
@@ -190,8 +211,10 @@ fn meanwhile(timeline: &Timeline, spans: &[(u64, u64)]) -> Vec<Polled> {
             _ => merged.push((from, to)),
         }
     }
-    for (span, polled) in spans.iter().zip(&mut polled) {
-        polled.long_ns = merged.iter().map(|&long| u128::from(overlap(*span, long))).sum();
+    for (nth, polled) in polled.iter_mut().enumerate() {
+        for &long in &merged {
+            polled.long_ns += u128::from(overlap(spans[nth], long));
+        }
     }
     polled
 }

@@ -16,6 +16,7 @@ use super::locations::LocationRow;
 use super::own_time::own_ns;
 use super::place::Place;
 use super::report::Report;
+use super::verdict::Verdict;
 use crate::recorder::watch::ALWAYS_SEEN_NS;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{FrameOrigin, SamplingState, Timeline};
@@ -212,36 +213,43 @@ fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
     let report = timeline.report();
     (timeline.settings.long_poll, timeline.whole_run) = (recorded, sums);
     // Other issues may be worse, but aren't about polls.
-    let mut issues = report.issues().iter();
-    let Some(issue) = issues.find(|issue| matches!(issue, Issue::LongPolls(_))) else {
+    let is_it = |issue: &Issue| matches!(issue, Issue::LongPolls(_));
+    let Some(place) = report.issues().iter().position(is_it) else {
         judgement.unknown.extend(polls_not_seen(timeline, limit, &report));
         judgement.unknown.extend(polls_not_kept(limit, &report));
         return;
     };
+    let Verdict::Issues(mut issues) = report.verdict else { return };
     let are_causes_known = timeline.long_polls.sampling.state == SamplingState::On;
     judgement.exceeded.push(Exceeded::Poll {
         limit,
-        issue: Box::new(issue.clone()),
+        issue: Box::new(issues.swap_remove(place)),
         causes_from: are_causes_known.then_some(recorded),
     });
 }
 
 /// Returns the polls over the limit for which it can't be told whether they or the machine are to blame.
 fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
-    let polls = report.blame.unseen_at.iter().filter(|&&(task, poll)| {
+    let mut polls = 0;
+    for &(task, poll) in report.blame.unseen_at.iter() {
         // A poll that is longer by its own doing would have been sampled.
-        own_ns(timeline, &timeline.tasks.seen()[task].polls[poll]) < ALWAYS_SEEN_NS
-    });
-    let polls = polls.count() as u64;
+        let own_ns = own_ns(timeline, &timeline.tasks.seen()[task].polls[poll]);
+        polls += u64::from(own_ns < ALWAYS_SEEN_NS);
+    }
     (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })
 }
 
 /// Returns the polls of a location of which none is kept. Where some are, and the machine is to blame for these, it is also to
 /// blame for the others.
 fn polls_not_kept(limit: Duration, report: &Report) -> Option<Unknown> {
-    let rows = report.locations.iter();
-    let not_kept = rows.filter(|row| row.long_polls > 0 && row.kept_long_polls == 0);
-    let row = not_kept.max_by_key(|row| row.long_polls)?;
+    let mut most: Option<&LocationRow> = None;
+    for row in &report.locations {
+        let is_kept = row.long_polls == 0 || row.kept_long_polls > 0;
+        if !is_kept && most.is_none_or(|most| row.long_polls >= most.long_polls) {
+            most = Some(row);
+        }
+    }
+    let row = most?;
     let longest_ns = row.longest_ns.min(row.long_polls_ns);
     let (place, polls) = (row.place, row.long_polls);
     Some(Unknown::PollsNotKept { limit, place, polls, longest_ns })
@@ -256,10 +264,13 @@ fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
     }
     let certain_ns = limit.as_nanos().saturating_mul(101) / 100;
     for location in &mut sums.locations {
-        let longer = location.polls.steps.iter().filter(|(ns, _)| u128::from(*ns) > certain_ns);
-        let (polls, ns) = longer.fold((0, 0), |(polls, ns): (u64, u64), &(bound_ns, n)| {
-            (polls.saturating_add(n), ns.saturating_add(bound_ns.saturating_mul(n)))
-        });
+        let (mut polls, mut ns) = (0_u64, 0_u64);
+        for &(bound_ns, n) in &location.polls.steps {
+            if u128::from(bound_ns) > certain_ns {
+                polls = polls.saturating_add(n);
+                ns = ns.saturating_add(bound_ns.saturating_mul(n));
+            }
+        }
         let (most, most_ns) = match limit > recorded {
             true => (location.long_polls, location.long_polls_ns),
             false => (location.worker_polls, location.held_ns),
@@ -282,13 +293,21 @@ fn long_polls_from(report: &Report, files: &Files<'_>) -> Option<Exceeded> {
         let is_own = frame.origin == FrameOrigin::Program;
         files(&shown(file), if is_own { FileOf::Program } else { FileOf::Dependency })
     };
-    let culprits = report.blame.culprits.iter().filter_map(|culprit| {
-        Some((pattern_of_culprit(culprit)?, From::Culprit(Box::new(culprit.clone()))))
-    });
-    let rows = report.blame.unexplained.iter();
-    let not_kept = rows.filter_map(|row| Some((pattern_of_place(row.place)?, From::NotKept(*row))));
-    let mut found = culprits.chain(not_kept);
-    let (pattern, from) = found.next()?;
-    let others = found.count();
+    let mut found = Vec::new();
+    for culprit in &report.blame.culprits {
+        if let Some(pattern) = pattern_of_culprit(culprit) {
+            found.push((pattern, From::Culprit(Box::new(culprit.clone()))));
+        }
+    }
+    for row in &report.blame.unexplained {
+        if let Some(pattern) = pattern_of_place(row.place) {
+            found.push((pattern, From::NotKept(*row)));
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let others = found.len() - 1;
+    let (pattern, from) = found.swap_remove(0);
     Some(Exceeded::LongPollFrom { pattern, long_poll: report.recording.long_poll, from, others })
 }

@@ -3,6 +3,7 @@
 //! A task that is ready waits for a worker. As long as any worker polls tasks, it waits for the program. While none does, or
 //! the machine has taken the processor from one that does, it waits for the machine: to wake a worker up, for example.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use super::{Exceeded, Unknown};
@@ -81,42 +82,52 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
         for wait in &mut waits {
             wait.own_ns = busy.own_ns(wait.since_ns, wait.since_ns + wait.length_ns);
         }
-        waits.retain(|wait| is_over(wait.own_ns));
     }
-    // The first of equals.
-    let others = (waits.len() as u64).saturating_sub(1);
-    let longest = waits.into_iter().min_by_key(|w| (std::cmp::Reverse(w.own_ns), w.since_ns));
+    let (mut over, mut longest): (u64, Option<ReadyWait>) = (0, None);
+    for wait in waits {
+        if !is_over(wait.own_ns) {
+            continue;
+        }
+        over += 1;
+        // The first of equals.
+        let rank = |wait: &ReadyWait| (Reverse(wait.own_ns), wait.since_ns);
+        if longest.as_ref().is_none_or(|longest| rank(&wait) < rank(longest)) {
+            longest = Some(wait);
+        }
+    }
     if let Some(mut wait) = longest {
         let spelling = Spelling::from_timeline(timeline);
         wait.meanwhile = meanwhile(timeline, &spelling, &wait).map(Box::new);
         wait.place = spelling.spell(wait.place);
-        return Ok(Some(Exceeded::Ready { limit, wait: Box::new(wait), others }));
+        return Ok(Some(Exceeded::Ready { limit, wait: Box::new(wait), others: over - 1 }));
     }
-    let sums = timeline.whole_run().filter(|_| timeline.lost.dropped_events > 0);
-    match sums.and_then(|sums| not_kept(sums, &kept, is_over)) {
-        Some((place, waited_ns)) => {
-            let place = Spelling::from_timeline(timeline).spell(place);
-            Err(Unknown::ReadyNotKept { limit, place, waited_ns })
-        }
-        None => Ok(None),
-    }
+    let not_kept = match timeline.whole_run() {
+        Some(sums) if timeline.lost.dropped_events > 0 => not_kept(sums, &kept, &is_over),
+        _ => None,
+    };
+    let Some((place, waited_ns)) = not_kept else { return Ok(None) };
+    let place = Spelling::from_timeline(timeline).spell(place);
+    Err(Unknown::ReadyNotKept { limit, place, waited_ns })
 }
 
 /// Returns the longest wait over the limit in the whole run, of a place without so long a wait in what is kept.
 fn not_kept(
     sums: &Summary,
     kept: &Map<Place, u64>,
-    is_over: impl Fn(u64) -> bool,
+    is_over: &dyn Fn(u64) -> bool,
 ) -> Option<(Place, u64)> {
-    let all = sums.locations.iter().map(|location| {
+    let mut longest: Option<(Place, u64)> = None;
+    for location in &sums.locations {
         let place = Place::new(location.location, location.is_root);
-        (place, location.ready.longest_ns)
-    });
-    // Lengths in sums are known to 1 %.
-    let is_kept = |place: &Place, ns: u64| {
-        kept.get(place).is_some_and(|&kept_ns| kept_ns.saturating_add(kept_ns / 99) >= ns)
-    };
-    all.filter(|(place, ns)| is_over(*ns) && !is_kept(place, *ns)).max_by_key(|(_, ns)| *ns)
+        let ns = location.ready.longest_ns;
+        // Lengths in sums are known to 1 %.
+        let is_kept =
+            kept.get(&place).is_some_and(|&kept_ns| kept_ns.saturating_add(kept_ns / 99) >= ns);
+        if is_over(ns) && !is_kept && longest.is_none_or(|(_, longest_ns)| ns >= longest_ns) {
+            longest = Some((place, ns));
+        }
+    }
+    longest
 }
 
 /// Returns the poll that overlaps with a wait for longest.
@@ -127,13 +138,18 @@ fn meanwhile(timeline: &Timeline, spelling: &Spelling, wait: &ReadyWait) -> Opti
         let before = task
             .polls
             .partition_point(|poll| poll.end_ns().is_some_and(|end_ns| end_ns <= wait.since_ns));
-        let during = task.polls[before..].iter().take_while(|poll| poll.start_ns() < until_ns);
-        for (i, poll) in during.enumerate().filter(|(_, poll)| poll.worker().is_some()) {
+        for (i, poll) in task.polls.iter().enumerate().skip(before) {
+            if poll.start_ns() >= until_ns {
+                break;
+            }
+            if poll.worker().is_none() {
+                continue;
+            }
             let end_ns = poll.start_ns().saturating_add(timeline.held_ns(poll));
             let overlap_ns =
                 end_ns.min(until_ns).saturating_sub(poll.start_ns().max(wait.since_ns));
             if longest.is_none_or(|(most_ns, _)| overlap_ns > most_ns) {
-                longest = Some((overlap_ns, (index, before + i)));
+                longest = Some((overlap_ns, (index, i)));
             }
         }
     }
@@ -157,16 +173,20 @@ impl Busy {
     fn from_timeline(timeline: &Timeline) -> Self {
         let mut polls = Vec::new();
         let mut taken = Vec::new();
-        for poll in timeline.tasks.seen().iter().flat_map(|task| &task.polls) {
-            let (start_ns, held_ns) = (poll.start_ns(), timeline.held_ns(poll));
-            if poll.worker().is_none() || held_ns == 0 {
-                continue;
-            }
-            let end_ns = start_ns.saturating_add(held_ns);
-            polls.push((start_ns, end_ns));
-            let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(held_ns);
-            if taken_ns > 0 {
-                taken.push((start_ns, end_ns, taken_ns));
+        let mut longest_ns = 0;
+        for task in timeline.tasks.seen() {
+            for poll in &task.polls {
+                let (start_ns, held_ns) = (poll.start_ns(), timeline.held_ns(poll));
+                if poll.worker().is_none() || held_ns == 0 {
+                    continue;
+                }
+                let end_ns = start_ns.saturating_add(held_ns);
+                polls.push((start_ns, end_ns));
+                let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns());
+                if taken_ns > 0 {
+                    taken.push((start_ns, end_ns, taken_ns.min(held_ns)));
+                    longest_ns = longest_ns.max(end_ns - start_ns);
+                }
             }
         }
         crate::util::sort::sort(&mut polls);
@@ -181,7 +201,6 @@ impl Busy {
                 }
             }
         }
-        let longest_ns = taken.iter().map(|(from, to, _)| to - from).max().unwrap_or_default();
         Self { times, taken, longest_ns }
     }
 
@@ -190,18 +209,23 @@ impl Busy {
         let busy_ns = self.before(to).saturating_sub(self.before(from));
         let since = from.saturating_sub(self.longest_ns);
         let first = self.taken.partition_point(|(start, ..)| *start < since);
-        let overlapping = self.taken[first..].iter().take_while(|(start, ..)| *start < to);
-        let taken = overlapping.map(|&(start, end, taken_ns)| {
+        let mut all_taken_ns: u64 = 0;
+        for &(start, end, taken_ns) in &self.taken[first..] {
+            if start >= to {
+                break;
+            }
             let overlap_ns = end.min(to).saturating_sub(start.max(from));
-            scale(taken_ns, overlap_ns, end - start)
-        });
-        busy_ns.saturating_sub(taken.fold(0, u64::saturating_add))
+            all_taken_ns = all_taken_ns.saturating_add(scale(taken_ns, overlap_ns, end - start));
+        }
+        busy_ns.saturating_sub(all_taken_ns)
     }
 
     /// Returns how long some worker polled tasks before `at`, in ns.
     fn before(&self, at: u64) -> u64 {
         let next = self.times.partition_point(|(from, ..)| *from < at);
-        let last = next.checked_sub(1).map(|last| self.times[last]);
-        last.map_or(0, |(from, to, before_ns)| before_ns + (at.min(to) - from))
+        match self.times[..next].last() {
+            Some(&(from, to, before_ns)) => before_ns + (at.min(to) - from),
+            None => 0,
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::once::Once;
 use crate::analysis::waits::{line_of, place_label};
 use crate::analysis::{Report, WaitRow};
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, Wait, WaitId, WaitLine};
+use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, WaitId};
 use crate::util::map::Map;
 
 /// Where the tasks of a section wait.
@@ -68,46 +68,52 @@ impl Awaits {
             return None;
         }
         let mut frames = Once::default();
-        let lines: Vec<_> = report
-            .waits
-            .lines
-            .iter()
-            .map(|row| AwaitLine { frame: frames.index(row.at.clone()), row: row.clone() })
-            .collect();
-        let by_line: Map<_, u32> =
-            lines.iter().map(|line| (&line.row.at, line.row.awaits.as_deref())).zip(0..).collect();
-        let index_of = |line: WaitLine<'_>| by_line.get(&line_of(line)).copied();
-        let place = |wait: &Wait| {
-            let mut functions = Vec::new();
-            wait.frames.iter().for_each(|frame| add(frame, None, &mut functions, &mut frames));
-            let mut lines: Vec<_> = wait.lines().into_iter().filter_map(index_of).collect();
-            crate::util::sort::sort(&mut lines);
-            lines.dedup();
-            AwaitPlace { functions, lines }
-        };
-        let mut places: Vec<_> = timeline.places.waits.iter().map(place).collect();
+        let mut lines = Vec::new();
+        let mut by_line: Map<_, u32> = Map::default();
+        for row in &report.waits.lines {
+            by_line.insert((&row.at, row.awaits.as_deref()), lines.len() as u32);
+            lines.push(AwaitLine { frame: frames.index(row.at.clone()), row: row.clone() });
+        }
+        let mut places = Vec::new();
+        for wait in &timeline.places.waits {
+            let mut place = AwaitPlace::default();
+            for frame in &wait.frames {
+                add(frame, None, &mut place.functions, &mut frames);
+            }
+            for line in wait.lines() {
+                place.lines.extend(by_line.get(&line_of(line)));
+            }
+            crate::util::sort::sort(&mut place.lines);
+            place.lines.dedup();
+            places.push(place);
+        }
         // The last is the place of tasks whose waker nothing kept.
         places.push(AwaitPlace::default());
-        let still = report.still_waiting.iter().filter_map(|group| {
-            let tree = &group.longest;
-            Some(StillHere {
-                row: timeline.tasks.position(group.key)? as u32,
+        let mut still = Vec::new();
+        for group in &report.still_waiting {
+            let Some(row) = timeline.tasks.position(group.key) else { continue };
+            still.push(StillHere {
+                row: row as u32,
                 tasks: group.tasks,
-                for_ns: tree.for_ns,
-                is_maybe_forgotten: tree.is_maybe_forgotten,
-            })
-        });
-        Some(Self { still: still.collect(), frames: frames.all, places, lines, notes })
+                for_ns: group.longest.for_ns,
+                is_maybe_forgotten: group.longest.is_maybe_forgotten,
+            });
+        }
+        Some(Self { still, frames: frames.all, places, lines, notes })
     }
 }
 
 /// Returns the tags of rows whose tasks wait, in the order of [`tag_of`].
 pub(super) fn tags(timeline: &Timeline) -> Vec<Tag> {
-    let tag =
-        |tag: String| Tag { state: u32::from(TaskState::Waiting.value()), tag, fields: Vec::new() };
-    let mut tags: Vec<_> =
-        timeline.places.waits.iter().map(|wait| tag(place_label(wait))).collect();
-    tags.push(tag("nothing took its waker".to_owned()));
+    let mut tags = Vec::new();
+    let mut add = |tag: String| {
+        let state = u32::from(TaskState::Waiting.value());
+        tags.push(Tag { state, tag, fields: Vec::new() });
+    };
+    for wait in &timeline.places.waits {
+        add(place_label(wait));
+    }
+    add("nothing took its waker".to_owned());
     tags
 }
 

@@ -37,14 +37,20 @@ impl Bins {
                 _ => bins.push((from_ns, n)),
             }
         }
-        Some(Self { bins, quantiles_ns: [50, 90, 99].map(|p| distribution.percentile(p)) })
+        let quantile_ns = |percent| distribution.percentile(percent);
+        Some(Self { bins, quantiles_ns: [quantile_ns(50), quantile_ns(90), quantile_ns(99)] })
     }
 }
 
 /// Returns where each bin begins, in ns, from 0 on.
 fn edges() -> Vec<u64> {
-    let decade = |n: u32| OF_DECADE.map(|tenths| tenths * 10_u64.pow(n));
-    FIRST.into_iter().chain((0..DECADES).flat_map(decade)).collect()
+    let mut edges = FIRST.to_vec();
+    for decade in 0..DECADES {
+        for tenths in OF_DECADE {
+            edges.push(tenths * 10_u64.pow(decade));
+        }
+    }
+    edges
 }
 
 #[cfg(test)]

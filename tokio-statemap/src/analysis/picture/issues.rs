@@ -29,19 +29,28 @@ pub(crate) struct ListedIssue {
 impl ListedIssue {
     /// Returns all issues of a report.
     pub(super) fn all(timeline: &Timeline, report: &Report, why: &Why) -> Vec<Self> {
-        report.issues().iter().map(|issue| Self::new(timeline, issue, why)).collect()
+        let mut all = Vec::new();
+        for issue in report.issues() {
+            all.push(Self::new(timeline, issue, why));
+        }
+        all
     }
 
     fn new(timeline: &Timeline, issue: &Issue, why: &Why) -> Self {
         let evidence = issue.evidence();
         let group = evidence.place.map(|place| place.to_string());
-        let spots = evidence.spots.iter().filter_map(|spot| {
-            let row = timeline.tasks.position(spot.task)? as u32;
-            Some((row, within(timeline, spot.start_ns), spot.length_ns))
-        });
+        let mut spots = Vec::new();
+        for spot in evidence.spots {
+            if let Some(row) = timeline.tasks.position(spot.task) {
+                spots.push((row as u32, within(timeline, spot.start_ns), spot.length_ns));
+            }
+        }
         Self {
             explanation: issue.explanation(),
-            label: evidence.frame.map(|frame| frame.function.to_string()).or_else(|| group.clone()),
+            label: match evidence.frame {
+                Some(frame) => Some(frame.function.to_string()),
+                None => group.clone(),
+            },
             source: evidence.frame.and_then(source_line),
             group,
             text: issue.to_string(),
@@ -49,7 +58,7 @@ impl ListedIssue {
             total_ns: evidence.total_ns,
             lengths: evidence.lengths.cloned(),
             culprit: why.culprits.iter().position(|of| evidence.culprit == Some(of.index)),
-            spots: spots.collect(),
+            spots,
         }
     }
 

@@ -118,7 +118,7 @@ fn merge_as<'a>(
         notes,
         is_cut,
         // The rest belongs to single pictures.
-        ..Picture::new(title)
+        ..Picture::new(&title)
     };
     let is_only_run = pictures.iter().filter(|picture| is_run(picture)).count() <= 1;
     for ((picture, name), &shift_ns) in pictures.into_iter().zip(names).zip(&alignment.shifts_ns) {

@@ -189,9 +189,9 @@ pub(crate) struct RowEvent {
 
 impl<'a> Picture<'a> {
     /// Makes a picture of nothing.
-    fn new(title: impl Into<String>) -> Self {
+    fn new(title: &str) -> Self {
         Self {
-            title: title.into(),
+            title: title.to_owned(),
             host: None,
             runtime: None,
             start: Duration::ZERO,
@@ -240,10 +240,12 @@ impl<'a> Picture<'a> {
         let why = Why::from_report(&timeline, report);
         let whole_run = WholeRun::from_report(&timeline, report);
         let left_ns = whole_run::left_ns(&timeline);
+        let mut notes = notes::notes(report, whole_run.is_some());
         let cut = notes::cut(report, whole_run.is_some());
         let is_cut = cut.is_some();
-        let mut notes: Vec<_> = cut.into_iter().collect();
-        notes.extend(notes::notes(report, whole_run.is_some()));
+        if let Some(cut) = cut {
+            notes.insert(0, cut);
+        }
         notes.extend(why.note());
         tasks.issues = Some(ListedIssue::all(&timeline, report, &why));
         tasks.why = Some(why);
@@ -251,29 +253,36 @@ impl<'a> Picture<'a> {
         if tasks.awaits.is_some() {
             tasks.tags = awaits::tags(&timeline);
         }
-        tasks.profile = Some(&report.profile).filter(|of| !of.functions.is_empty()).cloned();
-        // Where no task is kept, the first other section has them.
-        let apart = tasks.issues.take_if(|_| tasks.rows.is_empty());
-        let sections =
-            [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
+        if !report.profile.functions.is_empty() {
+            tasks.profile = Some(report.profile.clone());
+        }
         let origin = Origin {
             from_ns: timeline.begin_ns - left_ns,
             name: String::new(),
             of: OriginOf::Run { timeline: Box::new(timeline.clone()), labels: labels.clone() },
         };
-        let sections = sections.into_iter().filter(|section| !section.rows.is_empty());
-        let mut sections: Vec<_> = sections.collect();
-        if let (Some(first), Some(issues)) = (sections.first_mut(), apart) {
-            first.issues = Some(issues);
+        let mut sections = Vec::new();
+        for section in [threads::workers(timeline.clone()), threads::blocking(timeline.clone())] {
+            if !section.rows.is_empty() {
+                sections.push(section);
+            }
         }
-        let from_left = |ns: u64| ns.saturating_sub(left_ns);
-        let before = Some((left_ns, timeline.begin_ns)).filter(|(from, to)| from < to);
-        let gaps = before.into_iter().chain(timeline.gaps.iter().copied());
-        let gaps = gaps.map(|(from, to)| (from_left(from), from_left(to)));
-        let gaps = match &whole_run {
-            Some(run) => run.split_gaps(gaps),
-            None => gaps.collect(),
-        };
+        if !tasks.rows.is_empty() {
+            sections.push(tasks);
+        } else if let Some(first) = sections.first_mut() {
+            // Where no task is kept, the first other section has the issues.
+            first.issues = tasks.issues;
+        }
+        let mut gaps = Vec::new();
+        if left_ns < timeline.begin_ns {
+            gaps.push((0, timeline.begin_ns - left_ns));
+        }
+        for &(from_ns, to_ns) in &timeline.gaps {
+            gaps.push((from_ns.saturating_sub(left_ns), to_ns.saturating_sub(left_ns)));
+        }
+        if let Some(run) = &whole_run {
+            gaps = run.split_gaps(&gaps);
+        }
         Self {
             host: labels.host.clone(),
             runtime: timeline.runtime.clone(),
@@ -292,7 +301,7 @@ impl<'a> Picture<'a> {
             whole_run,
             sections,
             origins: vec![origin],
-            ..Self::new(&*labels.title)
+            ..Self::new(&labels.title)
         }
     }
 
@@ -311,7 +320,11 @@ impl<'a> Picture<'a> {
 
     /// Returns the notes, with [`Self::edge_note`].
     pub(crate) fn notes_with_edge(&self) -> impl Iterator<Item = String> {
-        self.edge_note().into_iter().chain(self.notes.iter().cloned())
+        let mut notes = self.notes.clone();
+        if let Some(edge) = self.edge_note() {
+            notes.insert(0, edge);
+        }
+        notes.into_iter()
     }
 
     /// Changes the title.
@@ -334,9 +347,14 @@ pub(crate) fn long_poll_ns(timeline: &Timeline) -> u64 {
 /// across it. `gaps` are in the order of time.
 pub(crate) fn recorded_ns(gaps: &[(u64, u64)], from_ns: u64, to_ns: u64) -> u64 {
     let first = gaps.partition_point(|&(_, gap_end_ns)| gap_end_ns <= from_ns);
-    let gaps = gaps[first..].iter().take_while(|&&(gap_ns, _)| gap_ns < to_ns);
-    let in_gaps: u64 = gaps.map(|&(gap_ns, end_ns)| end_ns.min(to_ns) - gap_ns.max(from_ns)).sum();
-    (to_ns - from_ns).saturating_sub(in_gaps)
+    let mut in_gaps_ns = 0;
+    for &(gap_ns, end_ns) in &gaps[first..] {
+        if gap_ns >= to_ns {
+            break;
+        }
+        in_gaps_ns += end_ns.min(to_ns) - gap_ns.max(from_ns);
+    }
+    (to_ns - from_ns).saturating_sub(in_gaps_ns)
 }
 
 impl<'a> Section<'a> {
@@ -376,8 +394,7 @@ impl Section<'_> {
     /// Returns the place of each row in `rows`, by its index in the source.
     #[cfg(feature = "html")]
     pub(crate) fn places(&self) -> Vec<u32> {
-        let rows = self.rows.iter().map(|&row| row as usize + 1).max().unwrap_or_default();
-        let mut places = vec![0; rows];
+        let mut places = vec![0; self.rows.iter().max().map_or(0, |&last| last as usize + 1)];
         for (place, &row) in self.rows.iter().enumerate() {
             places[row as usize] = place as u32;
         }

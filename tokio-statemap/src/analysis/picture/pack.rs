@@ -15,7 +15,8 @@ pub(crate) fn pack(
 ) {
     lives.sort_unstable_by_key(|&(begin, _, row)| (begin, row));
     let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
-    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    // These have ended at 0, so that the heap is of the same type.
+    let mut free: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
     // The lane of each row, and the number of rows of each lane.
     let mut lane_of: Vec<u32> = Vec::with_capacity(lives.len());
     let mut sizes: Vec<u32> = Vec::new();
@@ -25,15 +26,15 @@ pub(crate) fn pack(
                 break;
             }
             busy.pop();
-            free.push(Reverse(lane));
+            free.push(Reverse((0, lane)));
         }
-        let lane = free.pop().map_or_else(
-            || {
+        let lane = match free.pop() {
+            Some(Reverse((_, lane))) => lane,
+            None => {
                 sizes.push(0);
                 sizes.len() as u32 - 1
-            },
-            |Reverse(lane)| lane,
-        );
+            }
+        };
         sizes[lane as usize] += 1;
         lane_of.push(lane);
         if let Some(end) = end {
@@ -49,8 +50,8 @@ pub(crate) fn pack(
         at += size;
     }
     rows.resize(first + lives.len(), 0);
-    for (&(_, _, row), lane) in lives.iter().zip(lane_of) {
-        let place = &mut next[lane as usize];
+    for (nth, &(_, _, row)) in lives.iter().enumerate() {
+        let place = &mut next[lane_of[nth] as usize];
         rows[*place as usize] = row;
         *place += 1;
     }

@@ -75,19 +75,19 @@ impl From<WorkerState> for Role {
 }
 
 impl RowState {
-    pub(crate) fn new(name: &str, colour: &str, role: impl Into<Role>) -> Self {
-        Self { name: name.to_owned(), colour: Some(colour.to_owned()), role: role.into() }
+    pub(crate) fn new(name: &str, colour: &str, role: Role) -> Self {
+        Self { name: name.to_owned(), colour: Some(colour.to_owned()), role }
     }
 }
 
 impl From<TaskState> for RowState {
     fn from(state: TaskState) -> Self {
-        Self::new(state.name(), state.colour(), state)
+        Self::new(state.name(), state.colour(), state.into())
     }
 }
 
 impl From<WorkerState> for RowState {
     fn from(state: WorkerState) -> Self {
-        Self::new(state.name(), state.colour(), state)
+        Self::new(state.name(), state.colour(), state.into())
     }
 }

@@ -18,52 +18,39 @@ pub(super) fn section<'a, T>(timeline: T, report: &Report) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
 {
-    let mut places: Vec<Place> = report.locations.iter().map(|row| row.place).collect();
-    crate::util::sort::by_key(&mut places, |place| !place.is_root);
-    let ranks: Map<Place, usize> =
-        places.iter().enumerate().map(|(rank, place)| (*place, rank)).collect();
-    // The rows of all groups, one group after the other.
-    let rank = |task: &Task| ranks.get(&Place::of_task(task)).copied();
-    let mut sizes = vec![0; places.len()];
-    for at in timeline.tasks.one_by_one().filter_map(|task| rank(&task)) {
-        sizes[at] += 1;
+    let mut places = Vec::with_capacity(report.locations.len());
+    let mut ranks: Map<Place, usize> = Map::default();
+    for is_root in [true, false] {
+        for row in &report.locations {
+            if row.place.is_root == is_root {
+                ranks.insert(row.place, places.len());
+                places.push(row.place);
+            }
+        }
     }
-    let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
-    let mut at = 0;
-    for size in &sizes {
-        next.push(at);
-        at += size;
-    }
-    let mut sorted = vec![0; at];
-    for (row, task) in timeline.tasks.one_by_one().enumerate() {
-        let Some(rank) = rank(&task) else { continue };
-        sorted[next[rank]] = row as u32;
-        next[rank] += 1;
+    // The lives of the tasks of each place.
+    let mut of_places = vec![Vec::new(); places.len()];
+    for (row, task) in (0..).zip(timeline.tasks.one_by_one()) {
+        if let Some(&rank) = ranks.get(&Place::of_task(&task)) {
+            let (begin, end) = life(&timeline, &task);
+            of_places[rank].push((begin, end, row));
+        }
     }
     let mut groups = Vec::with_capacity(places.len());
-    let (mut rows, mut lanes) = (Vec::with_capacity(at), Vec::new());
-    let mut lives = Vec::new();
-    let mut sorted = sorted.as_slice();
-    for (place, size) in places.iter().zip(sizes) {
-        let (group, rest) = sorted.split_at(size);
-        sorted = rest;
-        if group.is_empty() {
+    let (mut rows, mut lanes) = (Vec::new(), Vec::new());
+    for (place, lives) in places.iter().zip(&mut of_places) {
+        if lives.is_empty() {
             // None of its tasks is kept.
             continue;
         }
-        lives.clear();
-        lives.extend(group.iter().map(|&row| {
-            let (begin, end) = life(&timeline, &timeline.tasks.at(row as usize));
-            (begin, end, row)
-        }));
         let first = lanes.len();
-        pack(&mut lives, &mut rows, &mut lanes);
+        pack(lives, &mut rows, &mut lanes);
         let (label, location) = (place.to_string(), place.location);
         groups.push(Group { label, location, lanes: first..lanes.len() });
     }
     lanes.push(rows.len() as u32);
     Section {
-        states: timeline.task_states().map(RowState::from).collect(),
+        states: timeline.task_states().iter().map(|&state| RowState::from(state)).collect(),
         groups,
         rows,
         lanes,
@@ -74,10 +61,7 @@ where
 /// Returns from when to when a task has its lane.
 fn life(timeline: &Timeline, task: &Task) -> (u64, Option<u64>) {
     let begin = within(timeline, task.first_ns);
-    let end = task.terminated_ns.map(|terminated| {
-        let last = task.polls.last().map_or(task.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
-        within(timeline, terminated.max(last)).max(begin)
-    });
+    let end = task.completed_ns().map(|end_ns| within(timeline, end_ns).max(begin));
     (begin, end)
 }
 
@@ -114,17 +98,21 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
 
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         let task = self.task(row);
-        let mut polls = task.polls.iter().peekable();
+        let mut polls = &task.polls[..];
         let mut wait = task.carried_wait.and_then(|carried| carried.wait);
         for (time_ns, state) in self.0.transitions(&task) {
             let mut transition =
                 Transition::new(within(&self.0, time_ns), u32::from(state.value()));
             if state == TaskState::Running {
-                if let Some(poll) = polls.next_if(|poll| poll.start_ns() <= time_ns) {
-                    wait = poll.wait();
-                    transition.worker = poll.worker();
-                    transition.held_ns =
-                        self.0.handover_of(poll).map(|at| at.saturating_sub(poll.start_ns()));
+                match polls {
+                    [poll, rest @ ..] if poll.start_ns() <= time_ns => {
+                        polls = rest;
+                        wait = poll.wait();
+                        transition.worker = poll.worker();
+                        transition.held_ns =
+                            self.0.handover_of(poll).map(|at| at.saturating_sub(poll.start_ns()));
+                    }
+                    _ => {}
                 }
             } else if state == TaskState::Waiting {
                 transition.tag = wait.and_then(|wait| tag_of(&self.0, wait));

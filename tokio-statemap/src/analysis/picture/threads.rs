@@ -15,7 +15,7 @@ where
 {
     let rows = timeline.workers.len();
     let section = Section::new("Workers", SectionKind::Workers, Box::new(Workers(timeline)));
-    let states = WorkerState::ALL.into_iter().map(RowState::from).collect();
+    let states = WorkerState::ALL.iter().map(|&state| RowState::from(state)).collect();
     Section { states, ..one_lane_each(rows, "workers", section) }
 }
 

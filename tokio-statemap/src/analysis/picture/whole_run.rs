@@ -120,35 +120,48 @@ impl WholeRun {
             from_ns = from_ns.saturating_add(stretch_ns);
         }
         count_alive(timeline, &sums, &mut stretches);
-        let dropped = dropped(timeline, whole, left_ns);
+        let mut places = Vec::with_capacity(whole.locations.len());
+        for location in &whole.locations {
+            places.push(PlaceSums::from_sums(location, report));
+        }
+        let mut dropped = dropped(timeline, whole, left_ns);
+        let detail = detail(timeline, whole, &dropped);
+        for (from_ns, to_ns) in &mut dropped {
+            (*from_ns, *to_ns) = (*from_ns - left_ns, *to_ns - left_ns);
+        }
         Some(Self {
             from_ns: whole.begin_ns - left_ns,
             stretch_ns,
             workers,
             stretches,
-            places: whole.locations.iter().map(|of| PlaceSums::from_sums(of, report)).collect(),
-            detail: detail(timeline, whole, &dropped),
-            dropped: dropped.into_iter().map(|(a, b)| (a - left_ns, b - left_ns)).collect(),
+            places,
+            detail,
+            dropped,
         })
     }
 }
 
 impl WholeRun {
     /// Splits `gaps`, which are in the order of time, into those that were dropped and those in which recording was stopped.
-    pub(super) fn split_gaps(&self, gaps: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    pub(super) fn split_gaps(&self, gaps: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let mut parts = Vec::new();
-        for (gap_ns, end_ns) in gaps {
+        let mut add = |from_ns: u64, to_ns: u64| {
+            if from_ns < to_ns {
+                parts.push((from_ns, to_ns));
+            }
+        };
+        for &(gap_ns, end_ns) in gaps {
             let mut from_ns = gap_ns;
             for &(dropped_ns, to_ns) in &self.dropped {
                 let (dropped_ns, to_ns) = (dropped_ns.max(gap_ns), to_ns.min(end_ns));
                 if dropped_ns < to_ns {
-                    parts.extend([(from_ns, dropped_ns), (dropped_ns, to_ns)]);
+                    add(from_ns, dropped_ns);
+                    add(dropped_ns, to_ns);
                     from_ns = to_ns;
                 }
             }
-            parts.push((from_ns, end_ns));
+            add(from_ns, end_ns);
         }
-        parts.retain(|(from, to)| from < to);
         parts
     }
 
@@ -174,8 +187,11 @@ impl WholeRun {
             }
             from_ns = to_ns;
         }
-        let share = |(held, whole): (f64, f64)| (whole > 0.0).then(|| (held / whole).min(1.0));
-        sums.into_iter().map(share).collect()
+        let mut shares = Vec::with_capacity(n);
+        for (held, whole) in sums {
+            shares.push((whole > 0.0).then(|| (held / whole).min(1.0)));
+        }
+        shares
     }
 }
 
@@ -188,11 +204,18 @@ fn up_to_the_end(whole: &Summary, end_ns: u64) -> (Vec<summary::Stretch>, u64) {
     let (mut stretches, mut stretch_ns) = (whole.stretches.clone(), whole.stretch_ns);
     let length_ns = end_ns.saturating_sub(whole.begin_ns);
     while length_ns.div_ceil(stretch_ns) > MOST {
-        stretches = stretches.chunks(2).map(merged).collect();
+        let halves = stretches.len().div_ceil(2);
+        for half in 0..halves {
+            let (first, second) = (stretches[2 * half], stretches.get(2 * half + 1));
+            stretches[half] = second.map_or(first, |second| merged(&first, second));
+        }
+        stretches.truncate(halves);
         stretch_ns *= 2;
     }
     let n = length_ns.div_ceil(stretch_ns) as usize;
-    stretches.resize(n.max(stretches.len()), NOTHING);
+    while stretches.len() < n {
+        stretches.push(NOTHING);
+    }
     (stretches, stretch_ns)
 }
 
@@ -206,53 +229,55 @@ const NOTHING: summary::Stretch = summary::Stretch {
     terminated: 0,
 };
 
-fn merged(of: &[summary::Stretch]) -> summary::Stretch {
-    of.iter().fold(NOTHING, |a, b| {
-        let (longest_ns, longest_at) =
-            (a.longest_ns, a.longest_at).max((b.longest_ns, b.longest_at));
-        summary::Stretch {
-            held_ns: a.held_ns.saturating_add(b.held_ns),
-            polls: a.polls.saturating_add(b.polls),
-            longest_ns,
-            longest_at,
-            spawned: a.spawned.saturating_add(b.spawned),
-            terminated: a.terminated.saturating_add(b.terminated),
-        }
-    })
+fn merged(a: &summary::Stretch, b: &summary::Stretch) -> summary::Stretch {
+    let (longest_ns, longest_at) = (a.longest_ns, a.longest_at).max((b.longest_ns, b.longest_at));
+    summary::Stretch {
+        held_ns: a.held_ns.saturating_add(b.held_ns),
+        polls: a.polls.saturating_add(b.polls),
+        longest_ns,
+        longest_at,
+        spawned: a.spawned.saturating_add(b.spawned),
+        terminated: a.terminated.saturating_add(b.terminated),
+    }
 }
 
 /// Counts the tasks that were alive at the end of each stretch, backwards: the number at the end is known, that at the begin of
 /// the sums may not be.
 fn count_alive(timeline: &Timeline, sums: &[summary::Stretch], stretches: &mut [Stretch]) {
-    let now = timeline
-        .tasks
-        .one_by_one()
-        .filter(|task| matches!(task.key, TaskKey::Spawned(_)) && task.terminated_ns.is_none());
-    let mut alive = now.count() as u64;
-    for (stretch, sums) in stretches.iter_mut().zip(sums).rev() {
-        stretch.alive = alive;
-        alive = alive.saturating_add(sums.terminated).saturating_sub(sums.spawned);
+    let mut alive: u64 = 0;
+    for task in timeline.tasks.one_by_one() {
+        let is_spawned = matches!(task.key, TaskKey::Spawned(_));
+        alive += u64::from(is_spawned && task.terminated_ns.is_none());
+    }
+    for at in (0..sums.len()).rev() {
+        stretches[at].alive = alive;
+        alive = alive.saturating_add(sums[at].terminated).saturating_sub(sums[at].spawned);
     }
 }
 
 /// Returns the number of workers: at least those that ran the longest polls, if workers were not recorded.
 fn workers(whole: &Summary) -> u64 {
-    let polled = whole.longest_polls.iter().filter_map(|poll| poll.worker);
-    let least = polled.max().map_or(1, |last| u64::from(last) + 1);
-    least.max(whole.workers.len() as u64)
+    let mut workers = (whole.workers.len() as u64).max(1);
+    for poll in &whole.longest_polls {
+        workers = workers.max(poll.worker.map_or(0, |index| u64::from(index) + 1));
+    }
+    workers
 }
 
 /// Returns how long recording was stopped in a stretch of time, in ns. Where periods were merged, what was recorded between them
 /// is assumed to be spread evenly.
 fn stopped_ns(stopped: &[Stopped], from_ns: u64, to_ns: u64) -> u64 {
     let first = stopped.partition_point(|stopped| stopped.to_ns <= from_ns);
-    let within = stopped[first..].iter().take_while(|stopped| stopped.from_ns < to_ns);
-    let parts = within.map(|of| {
+    let mut stopped_ns = 0;
+    for of in &stopped[first..] {
+        if of.from_ns >= to_ns {
+            break;
+        }
         let part_ns = of.to_ns.min(to_ns) - of.from_ns.max(from_ns);
         let recorded = u128::from(part_ns) * u128::from(of.recorded_ns);
-        part_ns - (recorded / u128::from(of.to_ns - of.from_ns).max(1)) as u64
-    });
-    parts.sum()
+        stopped_ns += part_ns - (recorded / u128::from(of.to_ns - of.from_ns).max(1)) as u64;
+    }
+    stopped_ns
 }
 
 /// Returns the periods before the last events in which recording was not stopped, and which are not around a poll that is kept.
@@ -260,8 +285,11 @@ fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)
     let mut kept: Vec<_> = timeline.stretches_before().collect();
     kept.push((timeline.recent_ns, timeline.end_ns));
     // Where periods were merged, it isn't known when in them something was recorded.
-    let stopped = whole.stopped.iter().filter(|stopped| stopped.recorded_ns == 0);
-    kept.extend(stopped.map(|stopped| (stopped.from_ns, stopped.to_ns)));
+    for stopped in &whole.stopped {
+        if stopped.recorded_ns == 0 {
+            kept.push((stopped.from_ns, stopped.to_ns));
+        }
+    }
     crate::util::sort::sort(&mut kept);
     let mut dropped = Vec::new();
     let mut from_ns = left_ns;
@@ -279,15 +307,22 @@ fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)
 /// polls (704 ms)." and "In sums only: the other 18.4 s."
 fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> [String; 2] {
     let recent = human(timeline.end_ns - timeline.recent_ns);
-    let before: Vec<_> = timeline.stretches_before().collect();
-    let around = match before.len() as u64 {
+    let (mut moments, mut moments_ns) = (0, 0);
+    for (from_ns, to_ns) in timeline.stretches_before() {
+        moments += 1;
+        moments_ns += to_ns - from_ns;
+    }
+    let around = match moments {
         0 => String::new(),
         n => {
-            let length = human(before.iter().map(|(from, to)| to - from).sum());
+            let length = human(moments_ns);
             format!(", and {} before, around the longest polls ({length})", count(n, "moment"))
         }
     };
-    let rest = dropped.iter().map(|&(from, to)| to - from - stopped_ns(&whole.stopped, from, to));
-    let rest = human(rest.sum());
+    let mut rest_ns = 0;
+    for &(from_ns, to_ns) in dropped {
+        rest_ns += to_ns - from_ns - stopped_ns(&whole.stopped, from_ns, to_ns);
+    }
+    let rest = human(rest_ns);
     [format!("In detail: the last {recent}{around}."), format!("In sums only: the other {rest}.")]
 }

@@ -103,37 +103,62 @@ impl Why {
     pub(super) fn from_report(timeline: &Timeline, report: &Report) -> Self {
         let mut polls = explained(timeline);
         let mut room = Room::default();
-        let told = polls.iter().take_while(|&&at| room.has(timeline, at)).count();
+        let told = polls.iter().position(|&at| !room.has(timeline, at)).unwrap_or(polls.len());
         let left_out = polls.len() - told;
         polls.truncate(told);
+        let mut indices: Map<PollAt, u32> = Map::default();
+        for &at in &polls {
+            indices.insert(at, indices.len() as u32);
+        }
         if left_out > 0 {
-            let listed: Map<PollAt, ()> = polls.iter().map(|&at| (at, ())).collect();
-            let longest = report.blame.culprits.iter().map(|culprit| *culprit.longest_at);
             // There is as much room for these again.
             let mut room = Room::default();
-            let unlisted = longest.filter(|at| listed.get(at).is_none());
-            polls.extend(unlisted.take_while(|&at| room.has(timeline, at)));
+            for culprit in &report.blame.culprits {
+                let at = *culprit.longest_at;
+                if indices.get(&at).is_some() {
+                    continue;
+                }
+                if !room.has(timeline, at) {
+                    break;
+                }
+                indices.insert(at, polls.len() as u32);
+                polls.push(at);
+            }
         }
-        let indices: Map<PollAt, u32> = polls.iter().copied().zip(0..).collect();
-        let refer = |all: &[PollAt]| all.iter().filter_map(|at| indices.get(at).copied()).collect();
+        let refer = |all: &[PollAt]| {
+            let mut known = Vec::new();
+            for at in all {
+                known.extend(indices.get(at));
+            }
+            known
+        };
         let mut tables = Tables::default();
-        let polls = polls.iter().filter_map(|&at| tables.poll(timeline, at)).collect();
-        let culprits = report.blame.culprits.iter().enumerate().filter_map(|(index, culprit)| {
-            Some(WhyCulprit {
+        let mut told = Vec::with_capacity(polls.len());
+        for at in polls {
+            told.extend(tables.poll(timeline, at));
+        }
+        let mut culprits = Vec::new();
+        for (index, culprit) in report.blame.culprits.iter().enumerate() {
+            let frame = culprit.frame.as_ref().map(|frame| tables.frame(frame));
+            let blocking_cause = match &*culprit.blocking_cause {
+                "" => None,
+                cause => Some(tables.words.index(cause.to_owned())),
+            };
+            let Some(&longest) = indices.get(&*culprit.longest_at) else { continue };
+            culprits.push(WhyCulprit {
                 index,
-                frame: culprit.frame.as_ref().map(|frame| tables.frame(frame)),
-                blocking_cause: (!culprit.blocking_cause.is_empty())
-                    .then(|| tables.words.index(culprit.blocking_cause.clone())),
+                frame,
+                blocking_cause,
                 place: culprit.place.to_string(),
                 polls: culprit.polls,
                 own_ns: culprit.own_ns,
-                longest: *indices.get(&*culprit.longest_at)?,
+                longest,
                 at: refer(&culprit.at),
-            })
-        });
+            });
+        }
         Self {
-            culprits: culprits.collect(),
-            polls,
+            culprits,
+            polls: told,
             unattributed: report.blame.unattributed,
             unattributed_at: refer(&report.blame.unattributed_at),
             unseen_at: refer(&report.blame.unseen_at),
@@ -162,8 +187,13 @@ impl Why {
 
     /// Returns the part of each poll that isn't its own, by row and start, without polls that have none.
     pub(crate) fn lost(&self) -> Map<(u32, u64), u64> {
-        let lost = self.polls.iter().filter(|poll| poll.lost_ns > 0);
-        lost.map(|poll| ((poll.row, poll.start_ns), poll.lost_ns)).collect()
+        let mut lost = Map::default();
+        for poll in &self.polls {
+            if poll.lost_ns > 0 {
+                lost.insert((poll.row, poll.start_ns), poll.lost_ns);
+            }
+        }
+        lost
     }
 
     /// Returns the function to blame for a poll.
@@ -194,7 +224,11 @@ fn explained(timeline: &Timeline) -> Vec<PollAt> {
         }
     }
     crate::util::sort::sort(&mut found);
-    found.into_iter().map(|(.., at)| at).collect()
+    let mut all = Vec::with_capacity(found.len());
+    for (.., at) in found {
+        all.push(at);
+    }
+    all
 }
 
 /// The numbers of polls and samples that are explained so far.
@@ -249,13 +283,18 @@ impl Tables {
         if let Some(shown) = self.shown.get(&poll.key()) {
             return shown.clone();
         }
-        let blame = Blame::from_samples(timeline, poll).and_then(|blame| {
-            let frame = self.frame(blame.frames.heaviest()?);
-            Some([frame, self.words.index(blame.causes.heaviest()?.clone())])
-        });
-        let samples = timeline.samples(poll).iter();
-        let samples = samples.map(|sample| self.sample(sample, poll.start_ns())).collect();
-        let shown = Shown { blame, samples };
+        let mut blame = None;
+        if let Some(of_poll) = Blame::from_samples(timeline, poll) {
+            let (frame, cause) = (of_poll.frames.heaviest(), of_poll.causes.heaviest());
+            if let (Some(frame), Some(cause)) = (frame, cause) {
+                blame = Some([self.frame(frame), self.words.index(cause.clone())]);
+            }
+        }
+        let mut samples = Vec::new();
+        for sample in timeline.samples(poll) {
+            samples.push(self.sample(sample, poll.start_ns()));
+        }
+        let shown = Shown { blame, samples: samples.into() };
         self.shown.insert(poll.key(), shown.clone());
         shown
     }

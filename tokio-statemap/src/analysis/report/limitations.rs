@@ -14,7 +14,9 @@ impl Report {
             let begin = moment(recording.begin_ns);
             lines.push(format!("This is a part of what was recorded: {length}, from {begin} on."));
         }
-        lines.extend(self.not_recorded().into_iter().map(str::to_owned));
+        for line in self.not_recorded() {
+            lines.push(line.to_owned());
+        }
         lines.extend(self.not_sampled());
         lines.extend(self.clock_changes());
         lines
@@ -60,8 +62,11 @@ impl Report {
             SamplingState::NotBuilt => Some("that needs the feature `stacks`"),
             SamplingState::NotSupported => Some("that needs Linux on x86-64 or aarch64"),
         };
-        if let Some(why) = why.filter(|_| lacks_functions) {
-            lines.push(format!("Which functions held workers isn't known: {why}."));
+        match why {
+            Some(why) if lacks_functions => {
+                lines.push(format!("Which functions held workers isn't known: {why}."));
+            }
+            _ => {}
         }
         if self.recording.is_stripped {
             lines.push(
@@ -70,10 +75,10 @@ impl Report {
                     .to_owned(),
             );
         }
-        lines.extend(self.recording.sampling.no_stacks.all().map(|(why, times)| {
-            let times = count(times, "time");
-            format!("The function that held a worker wasn't seen ({times}): {}.", reason(why))
-        }));
+        for (why, times) in self.recording.sampling.no_stacks.all() {
+            let (times, reason) = (count(times, "time"), reason(why));
+            lines.push(format!("The function that held a worker wasn't seen ({times}): {reason}."));
+        }
         if dropped > 0 {
             let samples = count(dropped, "sample");
             lines.push(format!(

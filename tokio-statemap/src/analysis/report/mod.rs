@@ -116,7 +116,10 @@ impl Timeline {
     /// since a reset don't count.
     fn sums_of_more(&self) -> Option<&Summary> {
         let is_part = self.lost.dropped_events > 0 && !self.lacking.time;
-        self.whole_run().filter(|sums| is_part && sums.begin_ns == 0)
+        match self.whole_run() {
+            Some(sums) if is_part && sums.begin_ns == 0 => Some(sums),
+            _ => None,
+        }
     }
 
     /// Works out what held the runtime up, and for how long.
@@ -127,26 +130,35 @@ impl Timeline {
         let recording = Recording::from_timeline(self, sums);
         let found = locations::rank(self);
         let counts = counts(self, sums, &found);
-        let workers = sums.map_or_else(|| workers::shares(self), whole_run::workers);
+        let workers = match sums {
+            Some(sums) => whole_run::workers(sums),
+            None => workers::shares(self),
+        };
         let mut rows = match sums {
             Some(sums) => whole_run::rows(sums, &found.rows, self.settings.schedule_latency),
             None => found.rows.clone(),
         };
-        let spelling = Spelling::from_places(rows.iter().map(|row| row.place));
+        let spelling = Spelling::from_places(&mut rows.iter().map(|row| row.place));
         for row in &mut rows {
             row.place = spelling.spell(row.place);
         }
 
-        let listed = match sums {
-            Some(sums) => whole_run::longest(self, sums),
-            None => found.longest.iter().map(|&at| Listed::kept(at)).collect(),
-        };
+        let mut listed = Vec::new();
+        match sums {
+            Some(sums) => listed = whole_run::longest(self, sums),
+            None => {
+                for &at in &found.longest {
+                    listed.push(Listed::kept(at));
+                }
+            }
+        }
         let long = culprits::find_long_polls(self);
         // One pass over all tasks finds the delays by all of these polls.
-        let mut spans: Vec<(u64, u64)> = long.spans_ns().collect();
+        let mut spans = long.spans_ns();
         let n_long = spans.len();
-        let kept = listed.iter().filter_map(|poll| poll.at);
-        spans.extend(kept.map(|at| poll::span_ns(self, at)));
+        for poll in &listed {
+            spans.extend(poll.at.map(|at| poll::span_ns(self, at)));
+        }
         let delays = delay::delays(self, &spans, found.unpolled);
         let (of_long, of_listed) = delays.split_at(n_long);
         let longest_polls = self.describe_all(listed, &spelling, of_listed);
@@ -156,10 +168,12 @@ impl Timeline {
             blame.unexplained = whole_run::unexplained(self, sums, &rows, culprits, unattributed);
         }
 
-        let off_worker = sums
-            .and_then(|sums| whole_run::off_worker(self, sums))
-            .or(found.off_worker.map(Listed::kept))
-            .and_then(|poll| poll.describe(self, &spelling, Delay::default()));
+        let off_worker = match sums.and_then(|sums| whole_run::off_worker(self, sums)) {
+            None => found.off_worker.map(Listed::kept),
+            of_run => of_run,
+        };
+        let off_worker =
+            off_worker.and_then(|poll| poll.describe(self, &spelling, Delay::default()));
         let facts = Facts {
             recording: &recording,
             spelling: &spelling,

@@ -4,8 +4,6 @@
 //! polled at the moment at which the waiting one became ready, that task was the holder. If it had waited itself
 //! meanwhile, it held the lock across that `.await`.
 
-use std::cmp::Reverse;
-
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Timeline, WaitId};
@@ -55,24 +53,23 @@ enum EndedBy {
     Unclear,
 }
 
-/// Finds the holders of what the lines of `rows` await. `lines` has the row of each wait that is at one line alone.
-pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &Map<WaitId, usize>) {
-    let lines: Map<WaitId, usize> = lines
-        .iter()
-        .filter(|&(_, &row)| rows[row].is_for_a_lock())
-        .map(|(&id, &row)| (id, row))
-        .collect();
+/// Finds the holders of the locks that the lines of `rows` await. `lines` has the row of each wait for a lock that is at
+/// one line alone.
+pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<usize>]) {
     if lines.is_empty() || !timeline.settings.schedule_latency {
         return;
     }
-    let mut ended = ended_waits(timeline, &lines);
+    let mut ended = ended_waits(timeline, lines);
     crate::util::sort::by_key(&mut ended, |wait| wait.at_ns);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         let mut before: Option<&Poll> = None;
         for poll in &task.polls {
             let from = ended.partition_point(|wait| wait.at_ns < poll.start_ns());
             let end_ns = poll.end_ns().unwrap_or(timeline.end_ns);
-            for wait in ended[from..].iter_mut().take_while(|wait| wait.at_ns <= end_ns) {
+            for wait in &mut ended[from..] {
+                if wait.at_ns > end_ns {
+                    break;
+                }
                 if wait.task != index {
                     wait.ended_in(poll, before);
                 }
@@ -80,71 +77,87 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &Map<WaitId
             before = Some(poll);
         }
     }
-    let mut found: Map<usize, Found> = Map::default();
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for _ in &*rows {
+        found.push(Found::default());
+    }
     for wait in &ended {
-        let found = found.get_or_default(wait.row);
+        let found = &mut found[wait.row];
         match wait.by {
             EndedBy::NoTask => found.by_no_task += 1,
             EndedBy::Unclear => {}
             EndedBy::Holder(waited) => {
                 found.of += 1;
                 // A task that released the lock in the poll in which it got it did not wait with it.
-                if let Some(id) = waited.filter(|id| lines.get(id) != Some(&wait.row)) {
-                    *found.times.get_or_default(id) += 1;
+                let Some(id) = waited else { continue };
+                let Some(place) = timeline.wait(id) else { continue };
+                match place.lines()[..] {
+                    [line] if row_of(lines, id) != Some(wait.row) => {
+                        *found.times.get_or_default(line_of(line)) += 1;
+                    }
+                    _ => {}
                 }
             }
         }
     }
-    for (row, found) in found {
-        rows[row].holder = found.holder(timeline);
+    for (row, found) in found.iter().enumerate() {
+        rows[row].holder = found.holder();
     }
+}
+
+/// Returns the row of a wait, if it is one for a lock, and at one line alone.
+fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
+    *lines.get(id.index())?
 }
 
 /// The causes of the ends of the waits at a line.
 #[derive(Default)]
-struct Found {
+struct Found<'a> {
     /// The number of waits whose holder is known.
     of: u64,
     /// The number of waits that ended while no task was polled: by a thread of the blocking pool, for example.
     by_no_task: u64,
-    /// The number of times that the holder waited at each place.
-    times: Map<WaitId, u64>,
+    /// The number of times that the holder waited at each line.
+    times: Map<(&'a StackFrame, Option<&'a str>), u64>,
 }
 
 impl Ended {
     /// Notes that another task was polled when the waiting one became ready; `before` is the other's last poll before.
     fn ended_in(&mut self, poll: &Poll, before: Option<&Poll>) {
-        let waited = before.filter(|before| {
-            let overlaps = |end_ns: u64| end_ns < self.at_ns && poll.start_ns() > self.since_ns;
-            before.end_ns().is_some_and(overlaps)
-        });
+        let mut waited = None;
+        if let Some(before) = before {
+            let has_ended = before.end_ns().is_some_and(|end_ns| end_ns < self.at_ns);
+            if has_ended && poll.start_ns() > self.since_ns {
+                waited = before.wait();
+            }
+        }
         self.by = match self.by {
-            EndedBy::NoTask => EndedBy::Holder(waited.and_then(Poll::wait)),
+            EndedBy::NoTask => EndedBy::Holder(waited),
             _ => EndedBy::Unclear,
         };
     }
 }
 
-fn ended_waits(timeline: &Timeline, lines: &Map<WaitId, usize>) -> Vec<Ended> {
+fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
     let (mut ended, mut step, mut seen) = (Vec::new(), 1, 0_usize);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
-        for (poll, next) in task.polls.iter().zip(task.polls.iter().skip(1)) {
-            let row = poll.wait().and_then(|id| lines.get(&id));
-            let (Some(&row), Some(since_ns), Some(at_ns)) = (row, poll.end_ns(), next.ready_ns())
-            else {
+        for pair in task.polls.windows(2) {
+            let (wait, since_ns, at_ns) = (pair[0].wait(), pair[0].end_ns(), pair[1].ready_ns());
+            let (Some(id), Some(since_ns), Some(at_ns)) = (wait, since_ns, at_ns) else {
                 continue;
             };
+            let Some(row) = row_of(lines, id) else { continue };
             seen += 1;
             if seen % step != 0 {
                 continue;
             }
             ended.push(Ended { at_ns, since_ns, row, task: index, by: EndedBy::NoTask });
             if ended.len() == MOST_WAITS {
-                let mut is_kept = false;
-                ended.retain(|_| {
-                    is_kept = !is_kept;
-                    is_kept
-                });
+                // Every other one is kept.
+                for place in 1..MOST_WAITS / 2 {
+                    ended.swap(place, 2 * place);
+                }
+                ended.truncate(MOST_WAITS / 2);
                 step *= 2;
             }
         }
@@ -152,22 +165,23 @@ fn ended_waits(timeline: &Timeline, lines: &Map<WaitId, usize>) -> Vec<Ended> {
     ended
 }
 
-impl Found {
+impl Found<'_> {
     /// Returns the line at which holders waited most often, if they did so in most waits. Where threads other than workers
     /// release the lock, a task that was polled at that moment had nothing to do with it.
-    fn holder(self, timeline: &Timeline) -> Option<Holder> {
-        let Self { of, by_no_task, times } = self;
-        let mut by_line: Map<(&StackFrame, Option<&str>), u64> = Map::default();
-        for (id, times) in times {
-            let Some(wait) = timeline.wait(id) else { continue };
-            if let [line] = wait.lines()[..] {
-                *by_line.get_or_default(line_of(line)) += times;
-            }
-        }
-        let place = |(frame, awaits): (&StackFrame, Option<&str>)| {
+    fn holder(&self) -> Option<Holder> {
+        let &Self { of, by_no_task, ref times } = self;
+        let place = |(frame, awaits): (&'_ StackFrame, Option<&'_ str>)| {
             (frame.file.clone(), frame.line, awaits.map(str::to_owned))
         };
-        let most = by_line.into_iter().max_by_key(|&(line, times)| (times, Reverse(place(line))));
+        let mut most: Option<((&StackFrame, Option<&str>), u64)> = None;
+        for (&line, &times) in times.iter() {
+            let is_more = most.is_none_or(|(other, most)| {
+                times > most || times == most && place(line) <= place(other)
+            });
+            if is_more {
+                most = Some((line, times));
+            }
+        }
         let ((at, awaits), times) = most?;
         (times >= LEAST_TIMES && 2 * times > of + by_no_task).then(|| Holder {
             at: at.clone(),
@@ -180,7 +194,7 @@ impl Found {
 
 impl WaitRow {
     /// Returns whether another task must release what is awaited.
-    fn is_for_a_lock(&self) -> bool {
+    pub(super) fn is_for_a_lock(&self) -> bool {
         const LOCKS: [&str; 3] =
             ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
         let awaits = self.awaits.as_deref().map(|name| name.trim_start_matches("an async fn of "));

@@ -105,7 +105,10 @@ impl Profile {
     }
 
     fn share(&self, function: &FunctionProfile) -> String {
-        self.share_of_workers(function.own_ns).map_or_else(|| "-".to_owned(), percent)
+        match self.share_of_workers(function.own_ns) {
+            Some(share) => percent(share),
+            None => "-".to_owned(),
+        }
     }
 
     fn uncounted(&self) -> Option<String> {

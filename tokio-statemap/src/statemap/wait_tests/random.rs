@@ -1,5 +1,7 @@
 //! Random programs whose tasks wait.
 
+use std::sync::Arc;
+
 use super::*;
 
 /// A pseudo-random sequence (xorshift64*).
@@ -125,7 +127,7 @@ impl Random {
             };
             let calls: Vec<_> = (0..key.to_string().len() as u64 % 4).map(call).collect();
             if !calls.is_empty() {
-                timeline.places.calls_at_end.push((key, calls));
+                Arc::make_mut(&mut timeline.places.calls_at_end).push((key, calls));
             }
         }
         timeline

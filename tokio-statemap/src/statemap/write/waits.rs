@@ -96,7 +96,7 @@ impl Parts {
                 ],
             )?;
         }
-        for (task, calls) in &timeline.places.calls_at_end {
+        for (task, calls) in &*timeline.places.calls_at_end {
             let calls =
                 array(calls, |call| list(&[&Number(call.entered_ns), &call.fields.as_deref()]));
             self.entry(text, List::Calls, &[task, &calls])?;

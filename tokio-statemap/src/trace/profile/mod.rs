@@ -102,8 +102,10 @@ impl Profile {
         if counted.is_empty() && *uncounted == 0 {
             return Self::default();
         }
-        let functions = counted.iter().map(|counted| FunctionProfile::from_counted(counted, rate));
-        let mut functions: Vec<_> = functions.collect();
+        let mut functions = Vec::new();
+        for counted in counted {
+            functions.push(FunctionProfile::from_counted(counted, rate));
+        }
         crate::util::sort::by(&mut functions, |a, b| {
             let order = |f: &FunctionProfile| (f.own_ns, f.total_ns, f.calls);
             let place = |f: &FunctionProfile| (f.line, f.column);

@@ -72,16 +72,27 @@ impl Snapshot {
         let scale = capture.scale.clone();
         let times = Times { zero_ns: scale.ns(capture.zero), scale };
         let ns_of = |windows: &[(u64, u64)]| {
-            windows.iter().map(|&(from, to)| (times.ns(from), times.ns(to))).collect()
+            let mut windows = windows.to_vec();
+            for (from, to) in &mut windows {
+                (*from, *to) = (times.ns(*from), times.ns(*to));
+            }
+            windows
         };
+        let (mut steal, mut ended) = (capture.steal.clone(), capture.ended.clone());
+        for (at, _) in &mut steal {
+            *at = times.ns(*at);
+        }
+        for (id, at) in &mut ended {
+            (*id, *at) = (task_id(*id), times.ns(*at));
+        }
         Self {
             windows: ns_of(&capture.windows),
             recorded: ns_of(&capture.recorded),
             begin_ns: times.ns(capture.begin),
             end_ns: times.ns(capture.end),
             detail_ns: times.ns(capture.detail),
-            steal: capture.steal.iter().map(|&(at, stolen_ns)| (times.ns(at), stolen_ns)).collect(),
-            ended: capture.ended.iter().map(|&(id, at)| (task_id(id), times.ns(at))).collect(),
+            steal,
+            ended,
             clock: ClockChanges::from_account(capture.clock),
             profile: Profile::from_calls(&capture.calls, times.scale.run_rate()),
             times,
@@ -123,22 +134,26 @@ impl Snapshot {
     /// Splits the segments into at most `n` parts of about as many records, each of whole streams.
     pub(crate) fn parts(&self, n: usize) -> Vec<&[Segment]> {
         let len = |segments: &[Segment]| segments.iter().map(|s| s.records().len()).sum::<usize>();
-        let all = len(&self.capture.segments).max(1);
+        let segments = &self.capture.segments;
+        let all = len(segments).max(1);
         let mut parts = Vec::new();
         let (mut from, mut to, mut before, mut part) = (0, 0, 0, 0);
-        for stream in self.capture.segments.chunk_by(|a, b| a.stream == b.stream) {
+        for stream in streams(segments) {
             // The part of its middle, which is beyond the last one if none of its records are kept.
             let records = len(stream);
             let its_part = ((before + records / 2) * n / all).min(n.saturating_sub(1));
             if its_part != part {
-                parts.push(&self.capture.segments[from..to]);
+                if from < to {
+                    parts.push(&segments[from..to]);
+                }
                 (from, part) = (to, its_part);
             }
             to += stream.len();
             before += records;
         }
-        parts.push(&self.capture.segments[from..]);
-        parts.retain(|part| !part.is_empty());
+        if from < segments.len() {
+            parts.push(&segments[from..]);
+        }
         parts
     }
 
@@ -146,7 +161,7 @@ impl Snapshot {
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         let mut started: Option<(u32, usize)> = None;
-        self.read(&self.capture.segments, |stream, reading| match reading {
+        self.read(&self.capture.segments, &mut |stream, reading| match reading {
             Reading::Event(event) => {
                 if let Event::WorkerStart { worker: None, .. } = event {
                     started = Some((stream, events.len()));
@@ -172,6 +187,11 @@ impl Snapshot {
         crate::util::sort::by_key(&mut events, Event::time_ns);
         events
     }
+}
+
+/// Splits segments into those of each stream.
+fn streams(segments: &[Segment]) -> impl Iterator<Item = &[Segment]> {
+    segments.chunk_by(|a, b| a.stream == b.stream)
 }
 
 /// Returns the public id of the task in a record's payload.

@@ -6,7 +6,7 @@ use crate::recorder::record::{LocationId, Queue, Record};
 use crate::recorder::store::segment::Segment;
 use crate::recorder::waits::names::NameId;
 use crate::trace::event::{Event, SpawnLocation};
-use crate::trace::snapshot::{Snapshot, task_id};
+use crate::trace::snapshot::{Snapshot, streams, task_id};
 use crate::trace::wait_id::WaitId;
 
 /// A record, resolved with the notes before it.
@@ -123,8 +123,8 @@ impl<'a> StreamReader<'a> {
 impl Snapshot {
     /// Calls `listener` with all records of `segments`, which are whole streams, one stream after
     /// the other.
-    pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
-        for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
+    pub(crate) fn read(&self, segments: &[Segment], listener: &mut dyn FnMut(u32, Reading)) {
+        for segments in streams(segments) {
             let stream = segments[0].stream;
             let (mut place, known) = self.capture.known(&segments[0]);
             let mut reader = StreamReader::new(self, known);

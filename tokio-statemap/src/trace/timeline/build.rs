@@ -67,6 +67,11 @@ fn thread_of(threads: &mut Vec<(u32, Thread)>, number: u32) -> &mut Thread {
     &mut threads[at].1
 }
 
+/// Returns the place of a task among those that are sorted by id.
+fn place_of(known: &[Known], id: u64) -> Option<usize> {
+    known.binary_search_by_key(&id, |known| known.id).ok()
+}
+
 impl Builder {
     /// Creates a builder for events from `begin_ns` on. Carried tasks without a time of their own
     /// are known from `recent_ns` on.
@@ -95,7 +100,7 @@ impl Builder {
         at_ns: u64,
         known: &Stream,
         worker: Option<u32>,
-        polls: impl Iterator<Item = CarriedPoll>,
+        polls: Vec<CarriedPoll>,
     ) {
         let state = match (known.stopped, known.parked) {
             (true, _) => WorkerState::Stopped,
@@ -103,7 +108,7 @@ impl Builder {
             _ => WorkerState::Running,
         };
         let worker = worker.map(|worker| (worker, state));
-        let carried = Carried { at_ns, worker, polls: polls.collect() };
+        let carried = Carried { at_ns, worker, polls };
         let window = self.windows.partition_point(|w| w.0 <= at_ns).saturating_sub(1);
         let state = thread_of(&mut self.threads, thread);
         state.is_used = true;
@@ -252,8 +257,10 @@ impl Builder {
                 thread.enter_window(number, from, &self.windows, &mut self.tasks);
             }
             pool.append(&mut thread.pool.seen);
-            readings.extend(thread.readings.take().map(|of_thread| (number, of_thread)));
-            for (id, poll) in thread.polls.drain(..) {
+            if let Some(of_thread) = thread.readings.take() {
+                readings.push((number, of_thread));
+            }
+            for (id, poll) in std::mem::take(&mut thread.polls) {
                 // A poll can only still be running in the last window.
                 let poll = match self.windows.get(thread.window) {
                     Some(&(_, to)) if thread.window < last_window => {
@@ -273,29 +280,36 @@ impl Builder {
             workers.add(thread.claims, thread.parks);
         }
         let is_task = |id| self.tasks.get(&id).is_some_and(Draft::is_task);
-        let is_late = |id| known.binary_search_by_key(&id, |known| known.id).is_ok();
-        pool.retain(|seen| seen.task.is_none_or(|id| !is_task(id) && !is_late(id)));
+        let is_late = |id| place_of(&known, id).is_some();
+        let mut seen_of_pool = Vec::with_capacity(pool.len());
+        for seen in &pool {
+            if seen.task.is_none_or(|id| !is_task(id) && !is_late(id)) {
+                seen_of_pool.push(*seen);
+            }
+        }
+        let pool = seen_of_pool;
         let pool = BlockingPool {
             threads: blocking_threads,
             queue: pool_queue::over_time(&pool),
             exhausted: exhausted(pool, &self.windows, long_poll),
         };
         let (begin_ns, recent_ns) = (self.begin_ns, self.recent_ns);
-        let drafts = self.tasks.into_iter().map(|(id, draft)| {
-            let Ok(place) = known.binary_search_by_key(&id, |known| known.id) else {
-                return (id, draft);
-            };
-            let known = &mut known[place];
-            let carried = known.lives.then_some((recent_ns, known.polled));
-            // It has events, so it is not quiet.
-            known.lives = false;
-            let (location, parent) = (locate(known), known.parent_id());
-            let mut before = Draft { location, parent, carried, ..Draft::default() };
-            before.add(draft);
-            (id, before)
-        });
-        let mut tasks: Vec<_> =
-            drafts.filter_map(|(id, d)| d.finish(id, begin_ns, names)).collect();
+        let mut tasks = Vec::with_capacity(self.tasks.len());
+        for (id, mut draft) in self.tasks {
+            if let Some(place) = place_of(&known, id) {
+                let known = &mut known[place];
+                let carried = known.lives.then_some((recent_ns, known.polled));
+                // It has events, so it is not quiet.
+                known.lives = false;
+                let (location, parent) = (locate(known), known.parent_id());
+                let mut before = Draft { location, parent, carried, ..Draft::default() };
+                before.add(draft);
+                draft = before;
+            }
+            if let Some(task) = draft.finish(id, begin_ns, names) {
+                tasks.push(task);
+            }
+        }
         crate::util::sort::by_key(&mut tasks, |task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);

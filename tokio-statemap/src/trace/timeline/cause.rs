@@ -84,22 +84,28 @@ pub(super) fn causes(
         return Vec::new();
     }
     let long_poll_ns = u64::try_from(long_poll.as_nanos()).unwrap_or(u64::MAX);
-    let ended = tasks.iter().flat_map(|task| &task.polls).filter_map(|poll| {
-        let end_ns = poll.end_ns()?;
-        let is_whole = !poll.is_cut_left() && !poll.is_cut_right();
-        (is_whole && end_ns - poll.start_ns() >= long_poll_ns).then_some((poll.key(), end_ns))
-    });
-    let mut long: Vec<(PollKey, u64)> = ended.collect();
+    let mut long: Vec<(PollKey, u64)> = Vec::new();
+    for task in tasks {
+        for poll in &task.polls {
+            let Some(end_ns) = poll.end_ns() else { continue };
+            let is_whole = !poll.is_cut_left() && !poll.is_cut_right();
+            if is_whole && end_ns - poll.start_ns() >= long_poll_ns {
+                long.push((poll.key(), end_ns));
+            }
+        }
+    }
     // Outer polls come before the polls nested in them.
     crate::util::sort::by_key(&mut long, |&(key, end_ns)| (key, Reverse(end_ns)));
     let mut causes = Vec::new();
     for (thread, readings) in readings {
         let from = long.partition_point(|((of, _), _)| of < thread);
-        let to = long.partition_point(|((of, _), _)| of <= thread);
-        let polls: Vec<_> =
-            long[from..to].iter().map(|&((_, start_ns), end_ns)| (start_ns, end_ns)).collect();
-        let known = long[from..to].iter().zip(readings.causes(&polls));
-        causes.extend(known.filter_map(|(&(key, _), cause)| Some((key, cause?))));
+        let len = long[from..].partition_point(|((of, _), _)| of == thread);
+        let polls = &long[from..from + len];
+        for (nth, cause) in readings.causes(polls).into_iter().enumerate() {
+            if let Some(cause) = cause {
+                causes.push((polls[nth].0, cause));
+            }
+        }
     }
     causes
 }
@@ -108,10 +114,13 @@ pub(super) fn causes(
 /// the machine took from all threads.
 pub(super) fn machine(readings: &mut [(u32, Box<Readings>)], steal: &mut Steal) -> MachineTime {
     let mut machine = MachineTime::default();
-    for stretch in readings.iter_mut().flat_map(|(_, readings)| &mut readings.stretches) {
-        stretch.stolen_ns = steal.take(stretch.from_ns, stretch.to_ns, stretch.unexplained_ns());
-        machine.run_delay_ns += stretch.run_delay_ns;
-        machine.stolen_ns += stretch.stolen_ns;
+    for (_, readings) in readings {
+        for stretch in &mut readings.stretches {
+            let unexplained_ns = stretch.unexplained_ns();
+            stretch.stolen_ns = steal.take(stretch.from_ns, stretch.to_ns, unexplained_ns);
+            machine.run_delay_ns += stretch.run_delay_ns;
+            machine.stolen_ns += stretch.stolen_ns;
+        }
     }
     machine
 }
@@ -236,69 +245,76 @@ impl Readings {
         }
     }
 
-    /// Returns the causes of the thread's long polls, given by start and end; `None` for one that
+    /// Returns the causes of the thread's long polls, given by keys and ends; `None` for one that
     /// began before or ended after all readings. Outer polls come before those nested in them.
-    pub(super) fn causes(&self, polls: &[(u64, u64)]) -> Vec<Option<PollCause>> {
+    fn causes(&self, polls: &[(PollKey, u64)]) -> Vec<Option<PollCause>> {
         // The outermost polls, and the idle times that share the rest with them.
         let mut outer: Vec<(u64, u64)> = Vec::new();
-        for &poll in polls {
-            if outer.last().is_none_or(|last| last.1 <= poll.0) {
-                outer.push(poll);
+        for &((_, from_ns), to_ns) in polls {
+            if outer.last().is_none_or(|last| last.1 <= from_ns) {
+                outer.push((from_ns, to_ns));
             }
         }
         // The overlap of each stretch with these is computed once, as many polls may be in one
         // stretch.
-        let shared = self
-            .stretches
-            .iter()
-            .map(|stretch| (stretch.overlaps(&outer), stretch.overlaps(&self.idle)));
-        let shared: Vec<(u64, u64)> = shared.collect();
-        let causes = polls.iter().map(|&(from_ns, to_ns)| {
-            let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
-            // The reading may be at an event shortly after the poll's start or before its end. In
-            // between, the thread did what led to that event.
-            let slack_ns = ((to_ns - from_ns) / 20).max(MIN_SLACK_NS);
-            let mut cause = PollCause::default();
-            let mut known_ns = from_ns + slack_ns;
-            let mut is_known = false;
-            let stretches = self.stretches[first..].iter().zip(&shared[first..]);
-            for (stretch, &(in_polls_ns, idle_ns)) in
-                stretches.take_while(|(s, _)| s.from_ns < to_ns)
-            {
-                if stretch.from_ns > known_ns {
-                    return None;
-                }
-                known_ns = stretch.to_ns.max(known_ns);
-                let own_ns = stretch.overlap(from_ns, to_ns);
-                let polls_ns = in_polls_ns.max(own_ns);
-                let all_ns = polls_ns + idle_ns;
-                let part = |of_ns: u64| scale(of_ns, own_ns, all_ns);
-                // All of the time taken away may have been taken in polls; the polls that computed
-                // then cannot be distinguished from those that did not.
-                let most = |of_ns: u64| scale(of_ns, own_ns, polls_ns).min(own_ns);
-                let all_off_ns = stretch.off_ns - stretch.behind_ns;
-                let delay_ns = stretch.run_delay_ns.saturating_sub(stretch.behind_ns);
-                let run_delay_ns = most(delay_ns.min(all_off_ns));
-                let rest_ns = match stretch.has_blocked {
-                    true => part(all_off_ns.saturating_sub(delay_ns)).min(own_ns - run_delay_ns),
-                    false => most(all_off_ns) - run_delay_ns,
-                };
-                cause.on_cpu_ns += own_ns - run_delay_ns - rest_ns;
-                cause.run_delay_ns += run_delay_ns;
-                if stretch.has_blocked {
-                    cause.blocked_ns += rest_ns;
-                } else {
-                    let stolen_ns = scale(rest_ns, stretch.stolen_ns, stretch.unexplained_ns());
-                    cause.stolen_ns += stolen_ns;
-                    cause.unknown_ns += rest_ns - stolen_ns;
-                }
-                cause.major_faults += part(stretch.major_faults);
-                is_known = true;
+        let mut shared: Vec<(u64, u64)> = Vec::with_capacity(self.stretches.len());
+        for stretch in &self.stretches {
+            shared.push((stretch.overlaps(&outer), stretch.overlaps(&self.idle)));
+        }
+        let mut causes = Vec::with_capacity(polls.len());
+        for &((_, from_ns), to_ns) in polls {
+            causes.push(self.cause(from_ns, to_ns, &shared));
+        }
+        causes
+    }
+
+    /// Returns the cause of a poll; `shared` are the overlaps of each stretch with polls and with
+    /// idle times.
+    fn cause(&self, from_ns: u64, to_ns: u64, shared: &[(u64, u64)]) -> Option<PollCause> {
+        let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
+        // The reading may be at an event shortly after the poll's start or before its end. In
+        // between, the thread did what led to that event.
+        let slack_ns = ((to_ns - from_ns) / 20).max(MIN_SLACK_NS);
+        let mut cause = PollCause::default();
+        let mut known_ns = from_ns + slack_ns;
+        let mut is_known = false;
+        for (number, stretch) in self.stretches.iter().enumerate().skip(first) {
+            if stretch.from_ns >= to_ns {
+                break;
             }
-            cause.on_cpu_ns += (to_ns - from_ns).saturating_sub(cause.length_ns());
-            (is_known && known_ns + slack_ns >= to_ns).then_some(cause)
-        });
-        causes.collect()
+            if stretch.from_ns > known_ns {
+                return None;
+            }
+            known_ns = stretch.to_ns.max(known_ns);
+            let (in_polls_ns, idle_ns) = shared[number];
+            let own_ns = stretch.overlap(from_ns, to_ns);
+            let polls_ns = in_polls_ns.max(own_ns);
+            let all_ns = polls_ns + idle_ns;
+            let part = |of_ns: u64| scale(of_ns, own_ns, all_ns);
+            // All of the time taken away may have been taken in polls; the polls that computed
+            // then cannot be distinguished from those that did not.
+            let most = |of_ns: u64| scale(of_ns, own_ns, polls_ns).min(own_ns);
+            let all_off_ns = stretch.off_ns - stretch.behind_ns;
+            let delay_ns = stretch.run_delay_ns.saturating_sub(stretch.behind_ns);
+            let run_delay_ns = most(delay_ns.min(all_off_ns));
+            let rest_ns = match stretch.has_blocked {
+                true => part(all_off_ns.saturating_sub(delay_ns)).min(own_ns - run_delay_ns),
+                false => most(all_off_ns) - run_delay_ns,
+            };
+            cause.on_cpu_ns += own_ns - run_delay_ns - rest_ns;
+            cause.run_delay_ns += run_delay_ns;
+            if stretch.has_blocked {
+                cause.blocked_ns += rest_ns;
+            } else {
+                let stolen_ns = scale(rest_ns, stretch.stolen_ns, stretch.unexplained_ns());
+                cause.stolen_ns += stolen_ns;
+                cause.unknown_ns += rest_ns - stolen_ns;
+            }
+            cause.major_faults += part(stretch.major_faults);
+            is_known = true;
+        }
+        cause.on_cpu_ns += (to_ns - from_ns).saturating_sub(cause.length_ns());
+        (is_known && known_ns + slack_ns >= to_ns).then_some(cause)
     }
 }
 
@@ -318,8 +334,14 @@ impl Stretch {
     /// Returns the overlap with `times`, which are sorted and disjoint.
     fn overlaps(&self, times: &[(u64, u64)]) -> u64 {
         let first = times.partition_point(|time| time.1 <= self.from_ns);
-        let within = times[first..].iter().take_while(|time| time.0 < self.to_ns);
-        within.map(|&(from_ns, to_ns)| self.overlap(from_ns, to_ns)).sum()
+        let mut sum_ns = 0;
+        for &(from_ns, to_ns) in &times[first..] {
+            if from_ns >= self.to_ns {
+                break;
+            }
+            sum_ns += self.overlap(from_ns, to_ns);
+        }
+        sum_ns
     }
 }
 
@@ -342,7 +364,13 @@ mod tests {
     ) -> Vec<Option<PollCause>> {
         let mut all = [(0, Box::new(readings))];
         machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]));
-        all[0].1.causes(polls)
+        causes_of(&all[0].1, polls)
+    }
+
+    /// Returns the causes of polls of one thread, given by start and end.
+    fn causes_of(readings: &Readings, polls: &[(u64, u64)]) -> Vec<Option<PollCause>> {
+        let polls: Vec<_> = polls.iter().map(|&(from_ns, to_ns)| ((0, from_ns), to_ns)).collect();
+        readings.causes(&polls)
     }
 
     const MS: u64 = 1_000_000;
@@ -386,7 +414,7 @@ mod tests {
         readings.event(7 * MS, false);
         // One switch is the park's.
         readings.add(reading(10 * MS, 2 * MS, 2, 0));
-        let cause = readings.causes(&[(7 * MS, 10 * MS)])[0].unwrap();
+        let cause = causes_of(&readings, &[(7 * MS, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (MS, 2 * MS, 0));
     }
 
@@ -449,7 +477,7 @@ mod tests {
         readings.event(10 * MS, false);
         readings.event(90 * MS, true);
         readings.add(reading(100 * MS, 20 * MS, 0, 80 * MS));
-        let cause = readings.causes(&[(0, 10 * MS)])[0].unwrap();
+        let cause = causes_of(&readings, &[(0, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.taken_ns()), (10 * MS, 0));
         let steal = &mut Steal::new(&[(0, 0), (100 * MS, 100 * MS)]);
         let machine = machine(&mut [(0, Box::new(readings))], steal);
@@ -494,16 +522,16 @@ mod tests {
         let mut readings = Readings::default();
         readings.add(reading(0, 0, 0, 0));
         readings.add(reading(10 * MS, 6 * MS, 0, 4 * MS));
-        let causes = readings.causes(&[(0, 3 * MS), (4 * MS, 5 * MS)]);
+        let causes = causes_of(&readings, &[(0, 3 * MS), (4 * MS, 5 * MS)]);
         let delays: Vec<_> = causes.iter().map(|cause| cause.unwrap().run_delay_ns).collect();
         assert_eq!(delays, [3 * MS, MS]);
         // Idle time gets none of the time that was taken away, but its share of the blocked time.
         readings.event(5 * MS, false);
         readings.event(9 * MS, true);
-        assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 4 * MS);
+        assert_eq!(causes_of(&readings, &[(0, 4 * MS)])[0].unwrap().run_delay_ns, 4 * MS);
         readings.stretches[0].has_blocked = true;
         readings.stretches[0].run_delay_ns = 0;
-        assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().blocked_ns, 2 * MS);
+        assert_eq!(causes_of(&readings, &[(0, 4 * MS)])[0].unwrap().blocked_ns, 2 * MS);
     }
 
     /// Comparing each poll with all others would take hours.
@@ -514,7 +542,7 @@ mod tests {
         readings.add(reading(0, 0, 0, 0));
         readings.add(reading(POLLS * MS, 0, 0, POLLS * MS / 2));
         let polls: Vec<_> = (0..POLLS).map(|n| (n * MS, (n + 1) * MS)).collect();
-        let causes = readings.causes(&polls);
+        let causes = causes_of(&readings, &polls);
         assert_eq!(causes.len(), polls.len());
         let is_half = |cause: &PollCause| cause.run_delay_ns == MS / 2 && cause.length_ns() == MS;
         assert!(causes.iter().all(|cause| cause.as_ref().is_some_and(is_half)));
@@ -523,11 +551,11 @@ mod tests {
     #[test]
     fn without_readings_around_it_nothing_is_known() {
         let mut readings = Readings::default();
-        assert_eq!(readings.causes(&[(0, MS)]), [None]);
+        assert_eq!(causes_of(&readings, &[(0, MS)]), [None]);
         readings.add(reading(5 * MS, 0, 0, 0));
         readings.add(reading(9 * MS, 4 * MS, 0, 0));
         let polls = [(0, 2 * MS), (4 * MS, 6 * MS), (6 * MS, 8 * MS), (8 * MS, 10 * MS)];
-        let known: Vec<_> = readings.causes(&polls).iter().map(Option::is_some).collect();
+        let known: Vec<_> = causes_of(&readings, &polls).iter().map(Option::is_some).collect();
         assert_eq!(known, [false, false, true, false]);
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::recorder::functions::fields_of;
-use crate::recorder::memory::live_tasks::Liveness;
+use crate::recorder::memory::live_tasks::{LiveTask, Liveness, Stream};
 use crate::recorder::record::ROOT;
 use crate::recorder::store::segment::{Segment, events_of};
-use crate::recorder::waits::cell::TaskSeen;
+use crate::recorder::waits::names::NameId;
 use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::summary::Summary;
@@ -19,7 +19,7 @@ use crate::trace::timeline::{
     CallAtEnd, CarriedWait, Known, LocalTask, Quiet, RecordSettings, Sampling, SamplingState,
     TaskKey, Tasks, Timeline, WaitId, WaitingTask,
 };
-use crate::util::parallel::{MANY_EVENTS, run_parallel};
+use crate::util::parallel::{Job, MANY_EVENTS, run_all};
 
 impl Timeline {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
@@ -49,7 +49,7 @@ impl Timeline {
         let mut timeline = Self::from_built(built, quiet, &snapshot.capture.config);
         timeline.tasks.carry_waits();
         timeline.local_tasks = local_tasks(snapshot);
-        timeline.places.calls_at_end = calls_at_end(snapshot);
+        timeline.places.calls_at_end = calls_at_end(snapshot).into();
         timeline.places.not_kept = snapshot.capture.places.not_kept;
         for task in timeline.tasks.seen_mut() {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
@@ -95,8 +95,11 @@ impl Timeline {
         config: &CollectorConfig,
         utc_at_zero: Duration,
     ) -> Self {
-        let times = || events.iter().map(Event::time_ns);
-        let (begin_ns, end_ns) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        let (mut begin_ns, mut end_ns) = (u64::MAX, 0);
+        for event in events {
+            (begin_ns, end_ns) = (begin_ns.min(event.time_ns()), end_ns.max(event.time_ns()));
+        }
+        begin_ns = begin_ns.min(end_ns);
         let mut builder = Builder::new(vec![(begin_ns, end_ns)], begin_ns, begin_ns);
         for event in events {
             builder.event(event);
@@ -134,64 +137,77 @@ impl Timeline {
 
 /// Collects the tasks that are known to wait, sorted by id.
 fn waiting(snapshot: &Snapshot) -> Vec<WaitingTask> {
-    let of_runtime = snapshot.capture.waiting.iter().filter(|task| task.polled_in.is_none());
-    let waiting = of_runtime.map(|task| {
-        let carried =
-            |(wait, since)| CarriedWait { since_ns: snapshot.ns(since), wait: WaitId::new(wait) };
-        // A wait that began after the snapshot's end belongs to a poll that was not read.
-        let began = |wait: &CarriedWait| wait.since_ns <= snapshot.end_ns;
-        WaitingTask {
-            id: task_id(task.id),
-            name: task.name.and_then(|name| snapshot.capture.names.get(name as usize).cloned()),
-            wait: task.waits.map(carried).filter(began),
+    let mut waiting = Vec::new();
+    for task in &snapshot.capture.waiting {
+        if task.polled_in.is_some() {
+            continue;
         }
-    });
-    let mut waiting: Vec<_> = waiting.collect();
+        let mut carried = None;
+        if let Some((wait, since)) = task.waits {
+            let since_ns = snapshot.ns(since);
+            // A wait that began after the snapshot's end belongs to a poll that was not read.
+            if since_ns <= snapshot.end_ns {
+                carried = Some(CarriedWait { since_ns, wait: WaitId::new(wait) });
+            }
+        }
+        let name = name(snapshot, task.name);
+        waiting.push(WaitingTask { id: task_id(task.id), name, wait: carried });
+    }
     crate::util::sort::by_key(&mut waiting, |task| task.id);
     waiting
 }
 
 /// Collects the instrumented calls that waiting tasks are in, sorted by task key.
 fn calls_at_end(snapshot: &Snapshot) -> Vec<(TaskKey, Vec<CallAtEnd>)> {
-    let of_task = |task: &TaskSeen| {
-        let (wait, _) = task.waits?;
-        let functions = snapshot.capture.places.calls(wait).zip(&task.entered);
-        let calls = functions.map(|(function, &entered)| CallAtEnd {
-            entered_ns: snapshot.ns(entered),
-            fields: fields_of(function, entered),
-        });
-        let calls: Vec<_> = calls.collect();
-        (!calls.is_empty()).then(|| (TaskKey::from_id(task_id(task.id)), calls))
-    };
-    let mut calls: Vec<_> = snapshot.capture.waiting.iter().filter_map(of_task).collect();
-    crate::util::sort::by_key(&mut calls, |(key, _)| *key);
-    calls
+    let mut all = Vec::new();
+    for task in &snapshot.capture.waiting {
+        let Some((wait, _)) = task.waits else { continue };
+        let mut entered = task.entered.iter();
+        let mut calls = Vec::new();
+        for function in snapshot.capture.places.calls(wait) {
+            let Some(&entered) = entered.next() else { break };
+            let fields = fields_of(function, entered);
+            calls.push(CallAtEnd { entered_ns: snapshot.ns(entered), fields });
+        }
+        if !calls.is_empty() {
+            all.push((TaskKey::from_id(task_id(task.id)), calls));
+        }
+    }
+    crate::util::sort::by_key(&mut all, |(key, _)| *key);
+    all
 }
 
 /// Collects the waiting tasks of `LocalSet`s, sorted by id.
 fn local_tasks(snapshot: &Snapshot) -> Vec<LocalTask> {
-    let local = snapshot.capture.waiting.iter().filter_map(|task| {
-        let (wait, since) = task.waits?;
-        Some(LocalTask {
+    let mut local = Vec::new();
+    for task in &snapshot.capture.waiting {
+        let (Some((wait, since)), Some(polled_in)) = (task.waits, task.polled_in) else { continue };
+        local.push(LocalTask {
             id: task.id,
-            polled_in: TaskKey::from_id(task_id(task.polled_in?)),
+            polled_in: TaskKey::from_id(task_id(polled_in)),
             location: task.location.into(),
-            name: task.name.and_then(|name| snapshot.capture.names.get(name as usize).cloned()),
+            name: name(snapshot, task.name),
             waits_since_ns: snapshot.ns(since).min(snapshot.end_ns),
             wait: WaitId::new(wait),
-        })
-    });
-    let mut local: Vec<_> = local.collect();
+        });
+    }
     crate::util::sort::by_key(&mut local, |task| task.id);
     local
+}
+
+fn name(snapshot: &Snapshot, name: Option<NameId>) -> Option<Arc<str>> {
+    snapshot.capture.names.get(name? as usize).cloned()
 }
 
 /// Reads the parts in parallel, one thread each: reading a stream needs no event of another thread.
 /// Returns a builder with everything but the tasks from before the left edge, and those tasks,
 /// sorted by id.
 fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
-    let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns, snapshot.detail_ns);
-    let mut first = new();
+    let mut builders = Vec::new();
+    for _ in 0..parts.len().max(1) {
+        let windows = snapshot.windows.clone();
+        builders.push(Builder::new(windows, snapshot.begin_ns, snapshot.detail_ns));
+    }
     // There may be a million of them, so they are kept in compact form.
     let mut known = Vec::with_capacity(snapshot.live_tasks().max_tasks());
     for (id, task, lives) in snapshot.live_tasks().tasks() {
@@ -200,73 +216,85 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
             known.push(Known::new(id, &task, lives));
             continue;
         }
-        let id = task_id(id);
-        let location = task.location.and_then(|id| snapshot.location(id));
-        first.record_origin(id, location, task.parent.map(task_id));
+        record_origin(&mut builders[0], snapshot, id, &task);
         if lives {
-            first.carry_task(id, snapshot.detail_ns, task.polled);
+            builders[0].carry_task(task_id(id), snapshot.detail_ns, task.polled);
         }
     }
+    // Of a million in no order, our own sort would take ten times as long.
     known.sort_unstable_by_key(|known| known.id);
-    let mut builders = vec![first];
-    builders.resize_with(parts.len().max(1), new);
     // Finds the part that holds a thread's records, if any does.
-    let last = builders.len() - 1;
     let part_of = |thread| {
-        let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
-        parts.partition_point(is_before).min(last)
+        let is_of_it = |part: &&[Segment]| part.last().is_some_and(|s| s.stream >= thread);
+        parts.iter().position(is_of_it).unwrap_or(parts.len().saturating_sub(1))
     };
     for pinned in &snapshot.capture.pinned {
         let at_ns = snapshot.ns(pinned.from);
         for (thread, known, lives) in &pinned.threads {
-            let polls = known.state.polls.iter().zip(lives).map(|(poll, &lives)| CarriedPoll {
-                task: task_id(poll.task),
-                start_ns: snapshot.ns(poll.start),
-                lives,
-            });
-            builders[part_of(*thread)].carry_thread(
-                *thread,
-                at_ns,
-                known,
-                known.state.worker,
-                polls,
-            );
+            let polls = carried_polls(snapshot, known, &|nth, _| lives[nth]);
+            let builder = &mut builders[part_of(*thread)];
+            builder.carry_thread(*thread, at_ns, known, known.state.worker, polls);
         }
-        for &(id, task) in &pinned.tasks {
-            let (id, location) = (task_id(id), task.location.and_then(|at| snapshot.location(at)));
-            builders[0].record_origin(id, location, task.parent.map(task_id));
-            builders[0].carry_task(id, at_ns, task.polled);
+        for (id, task) in &pinned.tasks {
+            record_origin(&mut builders[0], snapshot, *id, task);
+            builders[0].carry_task(task_id(*id), at_ns, task.polled);
         }
     }
     for (thread, known) in snapshot.live_tasks().streams() {
-        let polls = known.state.polls.iter().map(|poll| CarriedPoll {
-            task: task_id(poll.task),
-            start_ns: snapshot.ns(poll.start),
-            lives: snapshot.live_tasks().lives(poll.task),
-        });
-        let worker = known.state.worker.filter(|_| !snapshot.live_tasks().has_lost_worker(known));
-        let part = part_of(thread);
-        builders[part].carry_thread(thread, snapshot.detail_ns, known, worker, polls);
+        let polls = carried_polls(snapshot, known, &|_, task| snapshot.live_tasks().lives(task));
+        let lost_worker = snapshot.live_tasks().has_lost_worker(known);
+        let worker = if lost_worker { None } else { known.state.worker };
+        let builder = &mut builders[part_of(thread)];
+        builder.carry_thread(thread, snapshot.detail_ns, known, worker, polls);
     }
     for &(id, at_ns) in &snapshot.ended {
         builders[0].ended(id, at_ns);
     }
-    let read = |mut builder: Builder, part: &[Segment]| {
-        snapshot.read(part, |thread, reading| match &reading {
-            Reading::Event(event) => builder.event(event),
-            &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
-            &Reading::Usage(usage) => builder.usage(thread, usage),
-            &Reading::Queue(seen) => builder.queue(thread, seen),
-            &Reading::Waits(wait) => builder.waits(thread, wait),
-            &Reading::Name(id, name) => builder.name(id, name),
-            Reading::Worker(..) => {}
-        });
-        builder
-    };
-    let parts = parts.iter().copied().chain([&[][..]]);
-    let jobs = builders.into_iter().zip(parts).map(|(builder, part)| move || read(builder, part));
-    let builders = run_parallel(jobs.collect()).into_iter();
-    (builders.reduce(Builder::merge).unwrap_or_else(new), known)
+    let mut jobs: Vec<Job<'_>> = Vec::new();
+    for (number, builder) in builders.iter_mut().enumerate() {
+        let part = parts.get(number).copied().unwrap_or_default();
+        jobs.push(Box::new(move || read(snapshot, part, builder)));
+    }
+    run_all(&mut jobs);
+    drop(jobs);
+    let mut all = builders.remove(0);
+    for later in builders {
+        all = all.merge(later);
+    }
+    (all, known)
+}
+
+/// Records the origin of a task from before the events.
+fn record_origin(builder: &mut Builder, snapshot: &Snapshot, id: u64, task: &LiveTask) {
+    let location = task.location.and_then(|id| snapshot.location(id));
+    builder.record_origin(task_id(id), location, task.parent.map(task_id));
+}
+
+/// Returns the polls that a thread was in; `lives` tells by their places and tasks whether the tasks
+/// were alive.
+fn carried_polls(
+    snapshot: &Snapshot,
+    known: &Stream,
+    lives: &dyn Fn(usize, u64) -> bool,
+) -> Vec<CarriedPoll> {
+    let mut polls = Vec::new();
+    for (nth, poll) in known.state.polls.iter().enumerate() {
+        let (start_ns, lives) = (snapshot.ns(poll.start), lives(nth, poll.task));
+        polls.push(CarriedPoll { task: task_id(poll.task), start_ns, lives });
+    }
+    polls
+}
+
+fn read(snapshot: &Snapshot, part: &[Segment], builder: &mut Builder) {
+    snapshot.read(part, &mut |thread, reading| match &reading {
+        Reading::Event(event) => builder.event(event),
+        &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
+        &Reading::Usage(usage) => builder.usage(thread, usage),
+        &Reading::Queue(seen) => builder.queue(thread, seen),
+        &Reading::Waits(wait) => builder.waits(thread, wait),
+        &Reading::Name(id, name) => builder.name(id, name),
+        Reading::Worker(..) => {}
+    });
 }
 
 /// Chooses the number of threads to read `events` events with. Few events take only some ms, and
@@ -281,11 +309,15 @@ fn threads_for(events: u64) -> usize {
 
 /// Returns the periods from `begin_ns` up to the last window that are in no window.
 fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
-    let ends = std::iter::once(begin_ns).chain(windows.iter().map(|window| window.1));
-    ends.zip(windows)
-        .map(|(before, after)| (before.max(begin_ns), after.0))
-        .filter(|(from, to)| from < to)
-        .collect()
+    let mut gaps = Vec::new();
+    let mut before_ns = begin_ns;
+    for &(from_ns, to_ns) in windows {
+        if before_ns.max(begin_ns) < from_ns {
+            gaps.push((before_ns.max(begin_ns), from_ns));
+        }
+        before_ns = to_ns;
+    }
+    gaps
 }
 
 #[cfg(all(test, tokio_unstable))]

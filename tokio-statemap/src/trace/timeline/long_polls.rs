@@ -58,9 +58,8 @@ impl Timeline {
     /// 4096 samples, those of the shortest polls are dropped.
     pub fn samples(&self, poll: &Poll) -> &[PollSample] {
         let samples = &self.long_polls.samples;
-        let from = samples.partition_point(|sample| sample.poll_key() < poll.key());
-        let to = samples.partition_point(|sample| sample.poll_key() <= poll.key());
-        &samples[from..to]
+        let from = &samples[first_from(samples, poll.key())..];
+        &from[..from.partition_point(|sample| sample.poll_key() == poll.key())]
     }
 
     /// Corrects the causes by what the samples show.
@@ -81,32 +80,46 @@ impl Timeline {
     /// there: the last sample before it, which shows what the thread was doing at that time, and
     /// all later ones.
     pub(super) fn carry_samples(&mut self, begin_ns: u64) {
-        let polls = self.tasks.seen().iter().filter_map(|task| {
-            task.polls.get(task.polls.partition_point(|poll| poll.start_ns() < begin_ns))
-        });
-        let carried = polls.filter(|poll| poll.is_cut_left() && poll.start_ns() == begin_ns);
-        let mut carried: Vec<_> = carried.map(|poll| (poll.thread(), self.held_ns(poll))).collect();
+        let mut carried: Vec<(u32, u64)> = Vec::new();
+        for task in self.tasks.seen() {
+            let first = task.polls.partition_point(|poll| poll.start_ns() < begin_ns);
+            let Some(poll) = task.polls.get(first) else { continue };
+            if poll.is_cut_left() && poll.start_ns() == begin_ns {
+                carried.push((poll.thread(), self.held_ns(poll)));
+            }
+        }
         crate::util::sort::sort(&mut carried);
-        carried.dedup_by_key(|(thread, _)| *thread);
         let samples = &mut self.long_polls.samples;
+        let mut thread_before = None;
         for (thread, rest_ns) in carried {
-            let of_thread = |sample: &PollSample| (sample.thread, sample.poll_start_ns);
-            let to = samples.partition_point(|sample| of_thread(sample) < (thread, begin_ns));
-            let Some(key) = samples[..to].last().map(of_thread) else { continue };
-            let from = samples.partition_point(|sample| of_thread(sample) < key);
-            let group = &mut samples[from..to];
-            let is_it = key.0 == thread
-                && (rest_ns >= ALWAYS_SEEN_NS || group.iter().any(|s| s.at_ns >= begin_ns));
+            if thread_before.replace(thread) == Some(thread) {
+                continue;
+            }
+            let to = first_from(samples, (thread, begin_ns));
+            let Some(last) = samples[..to].last() else { continue };
+            let from = first_from(samples, last.poll_key());
+            let is_it = last.thread == thread
+                && (rest_ns >= ALWAYS_SEEN_NS
+                    || samples[from..to].iter().any(|sample| sample.at_ns >= begin_ns));
             if !is_it {
                 continue;
             }
-            let last = group.iter().rposition(|sample| sample.at_ns <= begin_ns).unwrap_or(0);
-            for sample in &mut group[last..] {
+            // From the last one before the edge on, or else all.
+            let mut first = to - 1;
+            while first > from && samples[first].at_ns > begin_ns {
+                first -= 1;
+            }
+            for sample in &mut samples[first..to] {
                 sample.poll_start_ns = begin_ns;
                 sample.at_ns = sample.at_ns.max(begin_ns);
             }
         }
     }
+}
+
+/// Returns the place of the first sample of this poll or a later one.
+fn first_from(samples: &[PollSample], key: PollKey) -> usize {
+    samples.partition_point(|sample| sample.poll_key() < key)
 }
 
 #[cfg(test)]

@@ -38,8 +38,8 @@ impl Sampling {
     /// Returns `true` if every poll that is long enough has samples, unless the machine stood
     /// still.
     pub(crate) fn sees_all(&self) -> bool {
-        let is_blind =
-            [NoStack::NoProc, NoStack::Filtered].map(|why| self.no_stacks.count(why)) != [0, 0];
+        let is_blind = self.no_stacks.count(NoStack::NoProc) > 0
+            || self.no_stacks.count(NoStack::Filtered) > 0;
         self.state == SamplingState::On && self.dropped == 0 && !is_blind
     }
 }

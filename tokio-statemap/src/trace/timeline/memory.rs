@@ -64,7 +64,7 @@ impl Timeline {
                 }
             }
         }
-        self.places.in_memory = waits;
+        self.places.in_memory = waits.into();
     }
 }
 

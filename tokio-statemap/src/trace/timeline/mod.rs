@@ -199,11 +199,21 @@ impl Timeline {
     /// Iterates over the stretches of time before [`recent_ns`](Self::recent_ns) that are kept
     /// around the run's longest polls, as start and end in ns.
     pub fn stretches_before(&self) -> impl Iterator<Item = (u64, u64)> {
-        let mut from = self.begin_ns;
-        let gaps = self.gaps.iter().filter(|(_, to)| *to <= self.recent_ns);
-        let ends = gaps.copied().chain([(self.recent_ns, self.end_ns)]);
-        ends.map(move |(gap, next)| (std::mem::replace(&mut from, next), gap))
-            .filter(|(from, to)| from < to)
+        let mut stretches = Vec::new();
+        let mut from_ns = self.begin_ns;
+        let mut add = |from_ns: u64, to_ns: u64| {
+            if from_ns < to_ns {
+                stretches.push((from_ns, to_ns));
+            }
+        };
+        for &(gap_ns, next_ns) in &self.gaps {
+            if next_ns <= self.recent_ns {
+                add(from_ns, gap_ns);
+                from_ns = next_ns;
+            }
+        }
+        add(from_ns, self.recent_ns);
+        stretches.into_iter()
     }
 
     /// Returns `true` if events between these times were dropped, or if recording was stopped there
@@ -248,12 +258,14 @@ impl Timeline {
         (handover.thread == poll.thread() && handover.time_ns <= end).then_some(handover.time_ns)
     }
 
-    /// Iterates over the states that tasks of this timeline can be in, by value. `ready` is
+    /// Returns the states that tasks of this timeline can be in, by value. `ready` is
     /// included only if it was recorded.
-    pub(crate) fn task_states(&self) -> impl Iterator<Item = TaskState> + use<> {
+    pub(crate) fn task_states(&self) -> &'static [TaskState] {
         // The renderer wants values without gaps; `ready` is the highest for this reason.
-        let states = if self.settings.schedule_latency { TaskState::ALL.len() } else { READY };
-        TaskState::ALL.into_iter().take(states)
+        match self.settings.schedule_latency {
+            true => &TaskState::ALL,
+            false => &TaskState::ALL[..READY],
+        }
     }
 
     /// Iterates over the transitions of a task between these states. If ready times were not
@@ -263,14 +275,19 @@ impl Timeline {
         task: &'a Task,
     ) -> impl Iterator<Item = (u64, TaskState)> + use<'a> {
         let (is_ready_known, mut waits) = (self.settings.schedule_latency, false);
-        task.transitions().filter_map(move |(time_ns, state)| {
-            let state = match state {
-                TaskState::Ready if !is_ready_known => TaskState::Waiting,
-                state => state,
-            };
-            let repeats = waits && state == TaskState::Waiting;
-            waits = state == TaskState::Waiting;
-            (!repeats).then_some((time_ns, state))
+        let mut transitions = task.transitions();
+        std::iter::from_fn(move || {
+            loop {
+                let (time_ns, mut state) = transitions.next()?;
+                if state == TaskState::Ready && !is_ready_known {
+                    state = TaskState::Waiting;
+                }
+                let repeats = waits && state == TaskState::Waiting;
+                waits = state == TaskState::Waiting;
+                if !repeats {
+                    return Some((time_ns, state));
+                }
+            }
         })
     }
 

@@ -22,12 +22,12 @@ pub struct WaitPlaces {
     pub(crate) waits: Vec<Wait>,
     /// The waits that have functions known only by address, kept so that they can be symbolized
     /// later.
-    pub(crate) unnamed: UnnamedWaits,
+    pub(crate) unnamed: Arc<UnnamedWaits>,
     /// The waits at the right edge that were read from the tasks' memory (feature `dwarf`), by task
     /// id. Tasks that wait at the same place share one.
-    pub(crate) in_memory: HashMap<u64, Arc<Wait>>,
+    pub(crate) in_memory: Arc<HashMap<u64, Arc<Wait>>>,
     /// The instrumented calls in progress at the right edge, sorted by task key.
-    pub(crate) calls_at_end: Vec<(TaskKey, Vec<CallAtEnd>)>,
+    pub(crate) calls_at_end: Arc<Vec<(TaskKey, Vec<CallAtEnd>)>>,
 }
 
 impl Timeline {

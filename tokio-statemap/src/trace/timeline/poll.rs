@@ -37,7 +37,7 @@ impl Poll {
             end_ns: OPEN,
             ready_ns: UNKNOWN,
             thread,
-            worker: worker.map_or(NO_WORKER, |w| u16::try_from(w).unwrap_or(NO_WORKER)),
+            worker: worker.unwrap_or(u32::MAX).min(NO_WORKER.into()) as u16,
             cut_and_wait: 0,
         }
     }

@@ -108,11 +108,6 @@ impl PoolObserver {
 const RAN_NS: u64 = 10_000;
 
 impl Seen {
-    /// Returns `true` if a task ended that had run.
-    fn ran(&self) -> bool {
-        self.ran_ns.is_some_and(|ns| ns >= RAN_NS)
-    }
-
     #[cfg(test)]
     pub(super) fn new(queue: QueueSeen) -> Self {
         Self { queue, task: None, ran_ns: None }
@@ -136,8 +131,13 @@ pub(super) fn exhausted(
     long_poll: Duration,
 ) -> Option<ExhaustedPool> {
     // A pool that still grows isn't exhausted.
-    let threads =
-        seen.iter().map(|seen| seen.queue.threads).max().filter(|&threads| threads > 0)?;
+    let mut threads = 0;
+    for seen in &seen {
+        threads = threads.max(seen.queue.threads);
+    }
+    if threads == 0 {
+        return None;
+    }
     crate::util::sort::by_key(&mut seen, |seen| (seen.queue.time_ns, Reverse(seen.queue.waiting)));
     let window = |seen: &Seen| windows.partition_point(|&(from, _)| from <= seen.queue.time_ns);
     let goes_on = |before: &Seen, next: &Seen| {
@@ -148,26 +148,28 @@ pub(super) fn exhausted(
     let mut pool = ExhaustedPool { threads, ..ExhaustedPool::default() };
     let mut places: Map<Option<SpawnLocation>, (u64, u64)> = Map::default();
     for queue in seen.chunk_by(goes_on) {
-        let Some(of_queue) = Queue::from_seen(queue).filter(|of| of.is_exhausted(threads, long_ns))
-        else {
+        let Some(of_queue) = Queue::from_seen(queue) else { continue };
+        if !of_queue.is_exhausted(threads, long_ns) {
             continue;
-        };
+        }
         pool.most_waiting = pool.most_waiting.max(of_queue.most_waiting);
         pool.waited_ns = pool.waited_ns.saturating_add(of_queue.waited_ns);
         pool.longest_ns = pool.longest_ns.max(of_queue.longest_ns);
-        for seen in queue.iter().filter(|seen| seen.ran()) {
-            if let (Some(location), Some(ran_ns)) = (seen.queue.ended, seen.ran_ns) {
+        for seen in queue {
+            if let (Some(location), Some(ran_ns @ RAN_NS..)) = (seen.queue.ended, seen.ran_ns) {
                 let (tasks, all_ns) = places.get_or_default(location);
                 (*tasks, *all_ns) = (*tasks + 1, all_ns.saturating_add(ran_ns));
             }
         }
     }
     let places = places.into_sorted();
-    let most = places.iter().rev().max_by_key(|(_, (_, ran_ns))| ran_ns);
-    if let Some(&(location, (tasks, ran_ns))) = most {
-        (pool.location, pool.tasks, pool.ran_ns) = (location, tasks, ran_ns);
-        pool.other_locations = places.len() as u64 - 1;
+    for &(location, (tasks, ran_ns)) in &places {
+        // Of several, the first.
+        if ran_ns > pool.ran_ns {
+            (pool.location, pool.tasks, pool.ran_ns) = (location, tasks, ran_ns);
+        }
     }
+    pool.other_locations = (places.len() as u64).saturating_sub(1);
     (pool.most_waiting > 0).then_some(pool)
 }
 
@@ -183,37 +185,45 @@ struct Queue {
 impl Queue {
     fn from_seen(seen: &[Seen]) -> Option<Self> {
         let (first_ns, last_ns) = (seen.first()?.queue.time_ns, seen.last()?.queue.time_ns);
-        let ends = seen.iter().filter(|seen| seen.queue.ended.is_some());
-        let ends: Vec<u64> = ends.map(|seen| seen.queue.time_ns).collect();
+        let mut ends = Vec::new();
+        for seen in seen {
+            if seen.queue.ended.is_some() {
+                ends.push(seen.queue.time_ns);
+            }
+        }
         // The numbers of waiting tasks, each with its duration.
-        let between = seen.windows(2).map(|pair| {
+        let mut between: Vec<(u64, u64)> = Vec::new();
+        let mut waited_ns: u64 = 0;
+        for pair in seen.windows(2) {
             let waiting = pair[0].left().min(pair[1].queue.waiting);
-            (waiting, pair[1].queue.time_ns - pair[0].queue.time_ns)
-        });
-        let mut between: Vec<(u64, u64)> = between.collect();
-        let waited = between.iter().map(|(waiting, ns)| waiting.saturating_mul(*ns));
-        let waited_ns = waited.fold(0, u64::saturating_add);
-        crate::util::sort::by_key(&mut between, |&(waiting, _)| Reverse(waiting));
+            let ns = pair[1].queue.time_ns - pair[0].queue.time_ns;
+            between.push((waiting, ns));
+            waited_ns = waited_ns.saturating_add(waiting.saturating_mul(ns));
+        }
+        crate::util::sort::sort(&mut between);
         // Waits until a new thread takes its first task are shorter.
-        let mut for_ns: u64 = 0;
-        let most_waiting = between.iter().find_map(|&(waiting, ns)| {
+        let (mut for_ns, mut most_waiting) = (0_u64, None);
+        while let Some((waiting, ns)) = between.pop() {
             for_ns = for_ns.saturating_add(ns);
-            (for_ns >= LONG_WAIT_NS).then_some(waiting)
-        });
+            if for_ns >= LONG_WAIT_NS {
+                most_waiting = Some(waiting);
+                break;
+            }
+        }
         // The last task of a queue of n leaves when n tasks have ended. Ends are in order.
-        let mut ended_before = 0;
-        let longest = seen.iter().map(|seen| {
+        let (mut ended_before, mut longest_ns) = (0, 0);
+        for seen in seen {
             let leaves = ended_before + seen.queue.waiting as usize;
             ended_before += usize::from(seen.queue.ended.is_some());
-            let leaves_ns = ends.get(leaves.saturating_sub(1)).copied().unwrap_or(last_ns);
-            leaves_ns.saturating_sub(seen.queue.time_ns)
-        });
+            let leaves_ns = *ends.get(leaves.saturating_sub(1)).unwrap_or(&last_ns);
+            longest_ns = longest_ns.max(leaves_ns.saturating_sub(seen.queue.time_ns));
+        }
         Some(Self {
             length_ns: last_ns - first_ns,
             ended: ends.len(),
             most_waiting: most_waiting?,
             waited_ns,
-            longest_ns: longest.max()?,
+            longest_ns,
         })
     }
 

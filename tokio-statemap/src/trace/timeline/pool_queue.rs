@@ -9,31 +9,35 @@ const MOST: usize = 2000;
 /// waiting tasks from then on. Changes too frequent for a picture are merged to the longest length
 /// of a stretch.
 pub(super) fn over_time(seen: &[Seen]) -> Vec<(u64, u64)> {
-    let mut changes: Vec<_> = seen.iter().map(|seen| (seen.time_ns(), seen.left())).collect();
-    crate::util::sort::sort(&mut changes);
-    // At equal times, the last is the longest.
-    changes.dedup_by(|next, before| {
-        let is_same = next.0 == before.0;
-        if is_same {
-            before.1 = next.1;
+    let mut all = Vec::with_capacity(seen.len());
+    for seen in seen {
+        all.push((seen.time_ns(), seen.left()));
+    }
+    crate::util::sort::sort(&mut all);
+    let mut changes: Vec<(u64, u64)> = Vec::new();
+    for (nth, &(time_ns, waiting)) in all.iter().enumerate() {
+        // At equal times, the last is the longest.
+        if all.get(nth + 1).is_none_or(|next| next.0 != time_ns) {
+            add(&mut changes, time_ns, waiting);
         }
-        is_same
-    });
-    changes.dedup_by_key(|&mut (_, waiting)| waiting);
-    let first_is_none = changes.first().is_some_and(|&(_, waiting)| waiting == 0);
-    if first_is_none {
+    }
+    if changes.first().is_some_and(|&(_, waiting)| waiting == 0) {
         changes.remove(0);
     }
     while changes.len() > MOST {
-        changes = changes.chunks(2).map(merged).collect();
-        changes.dedup_by_key(|&mut (_, waiting)| waiting);
+        let all = std::mem::take(&mut changes);
+        for pair in all.chunks(2) {
+            add(&mut changes, pair[0].0, pair[0].1.max(pair[pair.len() - 1].1));
+        }
     }
     changes
 }
 
-fn merged(changes: &[(u64, u64)]) -> (u64, u64) {
-    let from_ns = changes[0].0;
-    (from_ns, changes.iter().map(|&(_, waiting)| waiting).max().unwrap_or_default())
+/// Adds the length of the queue from `time_ns` on, if it changed.
+fn add(changes: &mut Vec<(u64, u64)>, time_ns: u64, waiting: u64) {
+    if changes.last().is_none_or(|last| last.1 != waiting) {
+        changes.push((time_ns, waiting));
+    }
 }
 
 #[cfg(test)]

@@ -88,27 +88,29 @@ pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<Poll
     let slow =
         || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
     let _slow = (number > 0).then(slow).flatten();
-    let samples = snapshot.capture.samples.all.iter().map(|sample| {
+    let mut samples = Vec::with_capacity(number);
+    for sample in &snapshot.capture.samples.all {
         let stack = Stack::from_sample(sample);
-        PollSample {
+        samples.push(PollSample {
             thread: sample.stream,
             poll_start_ns: snapshot.ns(sample.start_ticks),
             at_ns: snapshot.ns(sample.ticks),
             blocked_in: stack.blocked_in,
             frames: stack.frames,
             is_complete: stack.is_complete,
-        }
-    });
-    let mut samples: Vec<_> = samples.collect();
+        });
+    }
     if let Some(problem) = with_resolver(|resolver| resolver.problem()) {
         let why = match problem {
             io::ErrorKind::OutOfMemory => NoStack::NoMemory,
             _ => NoStack::NoSymbols,
         };
-        let all = snapshot.capture.samples.all.iter().zip(&samples);
-        let unnamed =
-            all.filter(|(of, sample)| of.addresses.len() > 1 && sample.blamed().is_none());
-        no_stacks.add(why, unnamed.count() as u64);
+        let mut unnamed = 0;
+        for (nth, sample) in samples.iter().enumerate() {
+            let addresses = &snapshot.capture.samples.all[nth].addresses;
+            unnamed += u64::from(addresses.len() > 1 && sample.blamed().is_none());
+        }
+        no_stacks.add(why, unnamed);
     }
     limit_stacks(&mut samples);
     crate::util::sort::by_key(&mut samples, PollSample::order);
@@ -122,9 +124,11 @@ pub(crate) fn limit_stacks(samples: &mut [PollSample]) {
         true => (MOST_FRAMES / samples.len()).min(MOST_FRAMES_OF_SAMPLE),
         false => MOST_FRAMES_OF_SAMPLE,
     };
-    for sample in samples.iter_mut().filter(|sample| sample.frames.len() > most) {
-        sample.frames.truncate(most);
-        sample.is_complete = false;
+    for sample in samples {
+        if sample.frames.len() > most {
+            sample.frames.truncate(most);
+            sample.is_complete = false;
+        }
     }
 }
 
@@ -138,17 +142,21 @@ pub(crate) struct Stack {
 
 impl Stack {
     pub(crate) fn from_sample(sample: &Sample) -> Self {
-        let mut frames: Vec<_> = with_resolver(|resolver| {
-            sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec()).collect()
-        });
-        let is_cut = up_to_task(&mut frames);
-        let blocked_in = sample.blocked.as_ref().map(|call| {
-            let name = system_call(call.number);
-            match &call.descriptor {
-                Some(descriptor) => format!("{name} of {descriptor}"),
-                None => name.into_owned(),
+        let mut frames = Vec::new();
+        with_resolver(|resolver| {
+            for &address in &sample.addresses {
+                frames.extend_from_slice(&resolver.frames(address));
             }
         });
+        let is_cut = up_to_task(&mut frames);
+        let mut blocked_in = None;
+        if let Some(call) = &sample.blocked {
+            let name = system_call(call.number);
+            blocked_in = Some(match &call.descriptor {
+                Some(descriptor) => format!("{name} of {descriptor}"),
+                None => name.into_owned(),
+            });
+        }
         Self { blocked_in, frames, is_complete: is_cut || sample.is_complete }
     }
 }

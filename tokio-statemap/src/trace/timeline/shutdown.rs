@@ -31,10 +31,16 @@ impl CutWait {
 
 impl Shutdown {
     pub(crate) fn from_timeline(timeline: &Timeline) -> Self {
-        let tasks = timeline.tasks.one_by_one();
-        let mut roots = tasks.filter(|task| matches!(task.key, TaskKey::Root(_)));
-        let first = roots.next().and_then(|root| root.terminated_ns);
-        let from_ns = roots.fold(first, |last, root| Some(last?.max(root.terminated_ns?)));
+        let mut from_ns = None;
+        // All root futures are among these.
+        for task in timeline.tasks.seen() {
+            if matches!(task.key, TaskKey::Root(_)) {
+                if task.terminated_ns.is_none() {
+                    return Self { from_ns: None };
+                }
+                from_ns = from_ns.max(task.terminated_ns);
+            }
+        }
         Self { from_ns }
     }
 
@@ -50,7 +56,7 @@ impl Shutdown {
         let is_cut = matches!(task.key, TaskKey::Spawned(_)) && self.from_ns? <= until_ns;
         let (since_ns, wait) = match task.polls.last() {
             Some(last) => (last.end_ns()?, last.wait()),
-            None => task.carried_wait.map(|carried| (carried.since_ns, carried.wait))?,
+            None => (task.carried_wait?.since_ns, task.carried_wait?.wait),
         };
         // A task that ends within a poll ended by itself.
         (is_cut && since_ns < until_ns).then_some(CutWait { since_ns, until_ns, wait })

@@ -42,17 +42,19 @@ fn last_part(function: &str) -> &str {
     // Skips a list of types at the end.
     let mut depth = 0_u32;
     if name.ends_with('>') {
-        let start = name.bytes().enumerate().rev().find(|&(i, byte)| {
-            match byte {
-                b'>' if i == 0 || name.as_bytes()[i - 1] != b'-' => depth += 1,
+        for at in (0..name.len()).rev() {
+            match name.as_bytes()[at] {
+                b'>' if at == 0 || name.as_bytes()[at - 1] != b'-' => depth += 1,
                 b'<' => depth -= 1,
                 _ => {}
             }
-            depth == 0
-        });
-        name = start.map_or(name, |(at, _)| &name[..at]);
+            if depth == 0 {
+                name = &name[..at];
+                break;
+            }
+        }
     }
-    name.rsplit("::").next().unwrap_or(name)
+    name.rsplit_once("::").map_or(name, |(_, name)| name)
 }
 
 /// Removes the `fn main` that blocks on the root future and its callers, unless the program has no

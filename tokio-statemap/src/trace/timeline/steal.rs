@@ -23,14 +23,15 @@ impl Steal {
     /// Creates it from `counts`, sorted by time: the time in ns and the total stolen time of all
     /// processors up to then.
     pub(super) fn new(counts: &[(u64, u64)]) -> Self {
-        let between = counts.windows(2).map(|pair| Interval {
-            from_ns: pair[0].0,
-            to_ns: pair[1].0,
-            left_ns: pair[1].1.saturating_sub(pair[0].1),
-        });
-        let between: Vec<_> = between.collect();
-        let has_any = between.iter().any(|interval| interval.left_ns > 0);
-        Self { between, rest_ns: if has_any { STEP_NS } else { 0 } }
+        let (mut between, mut rest_ns) = (Vec::new(), 0);
+        for pair in counts.windows(2) {
+            let left_ns = pair[1].1.saturating_sub(pair[0].1);
+            between.push(Interval { from_ns: pair[0].0, to_ns: pair[1].0, left_ns });
+            if left_ns > 0 {
+                rest_ns = STEP_NS;
+            }
+        }
+        Self { between, rest_ns }
     }
 
     /// Takes at most `ns` of the time stolen between `from_ns` and `to_ns`, and returns how much
@@ -39,7 +40,10 @@ impl Steal {
         let (from_ns, to_ns) = (from_ns.saturating_sub(STEP_NS), to_ns.saturating_add(STEP_NS));
         let first = self.between.partition_point(|interval| interval.to_ns < from_ns);
         let mut taken_ns = 0;
-        for interval in self.between[first..].iter_mut().take_while(|i| i.from_ns <= to_ns) {
+        for interval in &mut self.between[first..] {
+            if interval.from_ns > to_ns {
+                break;
+            }
             let part_ns = interval.left_ns.min(ns - taken_ns);
             interval.left_ns -= part_ns;
             taken_ns += part_ns;

@@ -69,7 +69,9 @@ pub fn symbolize(timelines: &mut [&mut Timeline], binary: &Path) -> Result<Symbo
     let left: BTreeSet<&str> =
         all.filter(|frame| is_address(frame)).map(|frame| &*frame.function).collect();
     let left = left.len();
-    timelines.iter_mut().for_each(|timeline| timeline.places.unnamed.forget_named());
+    for timeline in timelines {
+        Arc::make_mut(&mut timeline.places.unnamed).forget_named();
+    }
     Ok(Symbolized { found, left })
 }
 
@@ -103,6 +105,7 @@ impl Names<'_> {
     /// task's own functions be found.
     fn fill_in_waits(&mut self, places: &mut WaitPlaces) {
         let WaitPlaces { unnamed, waits, .. } = places;
+        let unnamed = Arc::make_mut(unnamed);
         for (_, frames) in unnamed.chains.iter_mut().flat_map(|chain| &mut chain.places) {
             if let Some(named) = self.named(frames) {
                 *frames = named.into();

@@ -53,10 +53,12 @@ impl Task {
     /// Iterates over the spans of its row, from [`first_ns`](Self::first_ns) to the right edge
     /// `end_ns`, without gaps between them. A span is empty if two events have the same time.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<TaskState>> + '_ {
-        let mut transitions = self.transitions().peekable();
+        let mut transitions = self.transitions();
+        let mut next = transitions.next();
         std::iter::from_fn(move || {
-            let (start_ns, state) = transitions.next()?;
-            let end_ns = transitions.peek().map_or_else(|| end_ns.max(start_ns), |&(next, _)| next);
+            let (start_ns, state) = next?;
+            next = transitions.next();
+            let end_ns = next.map_or(end_ns.max(start_ns), |(next_ns, _)| next_ns);
             Some(Span { state, start_ns, end_ns })
         })
     }
@@ -64,35 +66,60 @@ impl Task {
     /// Iterates over the state transitions: the time in ns, which never goes back, and the state
     /// from then on.
     pub fn transitions(&self) -> impl Iterator<Item = (u64, TaskState)> + '_ {
-        let ended = self.terminated_ns.map(|terminated| {
-            // Tokio calls the terminate hook within the last poll, just before its end.
-            let last =
-                self.polls.last().map_or(self.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
-            let ready = self.ready_ns.map_or(0, NonZeroU64::get);
-            (terminated.max(last).max(ready), TaskState::Completed)
-        });
+        // The first state, three of each poll, and two at the end.
+        let mut steps = 0..self.polls.len() * 3 + 3;
+        std::iter::from_fn(move || {
+            loop {
+                let transition = self.transition(steps.next()?);
+                if transition.is_some() {
+                    return transition;
+                }
+            }
+        })
+    }
+
+    /// Returns the transition of a step, if there is one: the state that the row starts in, for each
+    /// poll `ready`, `running` and `waiting`, then the last `ready` and `completed`.
+    fn transition(&self, step: usize) -> Option<(u64, TaskState)> {
         let first = (self.first_ns, self.first_state);
-        let polls = self.polls.iter().enumerate().flat_map(move |(i, poll)| {
+        let Some(step) = step.checked_sub(1) else { return Some(first) };
+        let (nth, kind) = (step / 3, step % 3);
+        let Some(poll) = self.polls.get(nth) else {
+            return match kind {
+                0 => self.ready_ns.map(|at| (at.get(), TaskState::Ready)),
+                _ => Some((self.completed_ns()?, TaskState::Completed)),
+            };
+        };
+        let transition = match kind {
             // A task is ready from its spawn on; the state `spawned` implies it. A row that starts
             // with a poll doesn't show what was before.
-            let ready = poll
-                .ready_ns()
-                .filter(|_| {
-                    i > 0 || !matches!(self.first_state, TaskState::Spawned | TaskState::Running)
-                })
-                .map(|at| (at.max(self.first_ns), TaskState::Ready));
-            let running = Some((poll.start_ns(), TaskState::Running));
-            // If a task terminated in its last poll, the end of that poll is `completed`. A task
-            // dropped with its runtime terminates while it waits.
-            let completes = i + 1 == self.polls.len()
-                && self.terminated_ns.is_some_and(|at| poll.end_ns().is_none_or(|end| at <= end));
-            let waiting = poll.end_ns().filter(|_| !completes).map(|at| (at, TaskState::Waiting));
-            // The row may start with the first poll.
-            let is_new = move |transition: &(u64, TaskState)| i > 0 || *transition != first;
-            let [ready, running] = [ready, running].map(|transition| transition.filter(is_new));
-            [ready, running, waiting].into_iter().flatten()
-        });
-        let ready = self.ready_ns.map(|at| (at.get(), TaskState::Ready));
-        std::iter::once(first).chain(polls).chain(ready).chain(ended)
+            0 if nth == 0 && matches!(first.1, TaskState::Spawned | TaskState::Running) => {
+                return None;
+            }
+            0 => (poll.ready_ns()?.max(self.first_ns), TaskState::Ready),
+            1 => (poll.start_ns(), TaskState::Running),
+            _ => {
+                let end_ns = poll.end_ns();
+                // If a task terminated in its last poll, the end of that poll is `completed`. A
+                // task dropped with its runtime terminates while it waits.
+                let is_last = nth + 1 == self.polls.len();
+                let completes = is_last
+                    && self.terminated_ns.is_some_and(|at| end_ns.is_none_or(|end| at <= end));
+                return if completes { None } else { Some((end_ns?, TaskState::Waiting)) };
+            }
+        };
+        // The row may start with the first poll.
+        (nth > 0 || transition != first).then_some(transition)
+    }
+
+    /// Returns the time from which on it is completed, in ns.
+    pub(crate) fn completed_ns(&self) -> Option<u64> {
+        // Tokio calls the terminate hook within the last poll, just before its end.
+        let last_ns = match self.polls.last() {
+            Some(last) => last.end_ns().unwrap_or(last.start_ns()),
+            None => self.first_ns,
+        };
+        let ready_ns = self.ready_ns.map_or(0, NonZeroU64::get);
+        Some(self.terminated_ns?.max(last_ns).max(ready_ns))
     }
 }

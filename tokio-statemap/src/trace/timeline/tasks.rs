@@ -107,11 +107,11 @@ impl Known {
     }
 
     pub(crate) fn location(&self) -> Option<u32> {
-        Some(self.location).filter(|&location| location != Self::NO_LOCATION)
+        (self.location != Self::NO_LOCATION).then_some(self.location)
     }
 
     pub(crate) fn parent_id(&self) -> Option<u64> {
-        Some(self.parent).filter(|&parent| parent != Self::NONE).map(task_id)
+        (self.parent != Self::NONE).then(|| task_id(self.parent))
     }
 }
 
@@ -130,7 +130,7 @@ impl Quiet {
             terminated_ns: None,
             polls: Vec::new(),
             name: waiting.and_then(|waiting| waiting.name.clone()),
-            carried_wait: waiting.and_then(|waiting| waiting.wait).filter(|_| known.polled),
+            carried_wait: if known.polled { waiting.and_then(|of| of.wait) } else { None },
             ready_ns: None,
         }
     }
@@ -153,7 +153,9 @@ impl Tasks {
         let mut ranks = Vec::new();
         if !quiet.tasks.is_empty() {
             ranks.reserve_exact(seen.len());
-            ranks.extend((0..).zip(&seen).map(|(i, task)| i + quiet.before(task.key) as u32));
+            for (nth, task) in seen.iter().enumerate() {
+                ranks.push((nth + quiet.before(task.key)) as u32);
+            }
         }
         Self { seen, quiet, ranks, all: OnceLock::new() }
     }
@@ -247,7 +249,9 @@ impl Tasks {
 
     fn to_vec(&self) -> Vec<Task> {
         let mut all = Vec::with_capacity(self.len());
-        all.extend(self.one_by_one().map(Cow::into_owned));
+        for task in self.one_by_one() {
+            all.push(task.into_owned());
+        }
         all
     }
 }

@@ -67,18 +67,17 @@ impl Wait {
     /// Returns each path from the task down to something it waits for, outermost function first.
     pub fn chains(&self) -> Vec<Vec<&StackFrame>> {
         let mut chains = Vec::new();
-        let mut open: Vec<Vec<&AwaitFrame>> =
-            self.frames.iter().rev().map(|frame| vec![frame]).collect();
-        while let Some(chain) = open.pop() {
-            let Some(last) = chain.last() else { continue };
-            if last.awaits.is_empty() {
-                chains.push(chain.iter().map(|frame| &frame.function).collect());
+        let mut chain = Vec::new();
+        // The functions to visit, each with the number of those above it.
+        let mut open = Vec::new();
+        open_all(&mut open, &self.frames, 0);
+        while let Some((frame, above)) = open.pop() {
+            chain.truncate(above);
+            chain.push(&frame.function);
+            if frame.awaits.is_empty() {
+                chains.push(chain.clone());
             }
-            for next in last.awaits.iter().rev() {
-                let mut longer = chain.clone();
-                longer.push(next);
-                open.push(longer);
-            }
+            open_all(&mut open, &frame.awaits, above + 1);
         }
         chains
     }
@@ -88,16 +87,27 @@ impl Wait {
     pub fn lines(&self) -> Vec<WaitLine<'_>> {
         let mut lines = Vec::new();
         // Doesn't go through `chains`: a file may have many that share most of a deep one.
-        let mut open: Vec<(&AwaitFrame, Innermost<'_>)> =
-            self.frames.iter().rev().map(|frame| (frame, Innermost::default())).collect();
-        while let Some((frame, outer)) = open.pop() {
-            let innermost = outer.down_to(&frame.function);
+        let mut path = vec![Innermost::default()];
+        let mut open = Vec::new();
+        open_all(&mut open, &self.frames, 0);
+        while let Some((frame, above)) = open.pop() {
+            path.truncate(above + 1);
+            let innermost = path[above].down_to(&frame.function);
+            path.push(innermost);
             if frame.awaits.is_empty() {
                 lines.extend(innermost.line());
             }
-            open.extend(frame.awaits.iter().rev().map(|next| (next, innermost)));
+            open_all(&mut open, &frame.awaits, above + 1);
         }
         lines
+    }
+}
+
+/// Adds functions to those to visit, so that the first is the next; `above` is the number of functions
+/// above them.
+fn open_all<'a>(open: &mut Vec<(&'a AwaitFrame, usize)>, frames: &'a [AwaitFrame], above: usize) {
+    for frame in frames.iter().rev() {
+        open.push((frame, above));
     }
 }
 
@@ -111,10 +121,14 @@ struct Innermost<'a> {
 
 impl<'a> Innermost<'a> {
     fn down_to(mut self, function: &'a StackFrame) -> Self {
-        let lines = [&mut self.of_program, &mut self.of_dependency, &mut self.outermost];
-        lines.into_iter().flatten().for_each(|line| {
-            line.awaits.get_or_insert(function);
-        });
+        let add = |line: &mut Option<WaitLine<'a>>| {
+            if let Some(line) = line {
+                line.awaits.get_or_insert(function);
+            }
+        };
+        add(&mut self.of_program);
+        add(&mut self.of_dependency);
+        add(&mut self.outermost);
         let line = WaitLine { at: function, awaits: None };
         match function.origin {
             FrameOrigin::Program => self.of_program = Some(line),
@@ -131,7 +145,8 @@ impl<'a> Innermost<'a> {
 }
 
 /// An instrumented call in progress at the right edge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
+#[cfg_attr(feature = "read", derive(Clone, PartialEq, Eq))]
 pub(crate) struct CallAtEnd {
     /// The time of its first poll, in ns.
     pub(crate) entered_ns: u64,

@@ -23,19 +23,24 @@ impl Worker {
     /// Iterates over the spans of its row, up to the right edge `end_ns`, without gaps between
     /// them.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<WorkerState>> + '_ {
-        self.transitions.iter().enumerate().map(move |(i, &(start_ns, state))| Span {
-            state,
-            start_ns,
-            end_ns: self
-                .transitions
-                .get(i + 1)
-                .map_or_else(|| end_ns.max(start_ns), |&(next, _)| next),
+        let mut rest = &self.transitions[..];
+        std::iter::from_fn(move || {
+            let (&(start_ns, state), after) = rest.split_first()?;
+            rest = after;
+            let end_ns = after.first().map_or(end_ns.max(start_ns), |&(next_ns, _)| next_ns);
+            Some(Span { state, start_ns, end_ns })
         })
     }
 
     /// Returns the total time in `state`, in ns.
     pub fn total_ns(&self, state: WorkerState, end_ns: u64) -> u64 {
-        self.spans(end_ns).filter(|span| span.state == state).map(|span| span.length_ns()).sum()
+        let mut total_ns = 0;
+        for span in self.spans(end_ns) {
+            if span.state == state {
+                total_ns += span.length_ns();
+            }
+        }
+        total_ns
     }
 }
 

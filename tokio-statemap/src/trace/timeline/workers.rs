@@ -41,15 +41,13 @@ impl WorkersBuilder {
             let mut transitions: Vec<(u64, WorkerState)> = Vec::new();
             let mut owner = None;
             for claim in &claims {
-                let before = owner.replace(claim.thread);
-                if let Some(before) = before.filter(|&before| before != claim.thread) {
-                    if claim.state == WorkerState::Stopped {
-                        // The worker moved to another thread before, so the end of this thread is
-                        // not its end.
-                        owner = Some(before);
-                        continue;
-                    }
+                if claim.state == WorkerState::Stopped && owner.is_some_and(|of| of != claim.thread)
+                {
+                    // The worker moved to another thread before, so the end of this thread is
+                    // not its end.
+                    continue;
                 }
+                owner = Some(claim.thread);
                 // A worker that acts again had not stopped.
                 if transitions.last().is_some_and(|&(_, state)| state == WorkerState::Stopped) {
                     transitions.pop();
@@ -61,7 +59,7 @@ impl WorkersBuilder {
             workers.push(Worker {
                 index,
                 transitions,
-                parks: self.parks.get(&index).copied().unwrap_or(0),
+                parks: *self.parks.get(&index).unwrap_or(&0),
             });
             if claims.iter().any(|claim| claim.thread != claims[0].thread) {
                 moved.push((index, claims));
@@ -71,33 +69,39 @@ impl WorkersBuilder {
     }
 }
 
-/// The start of a stretch in which a thread acted as a worker, the thread, and the end of its poll.
-type SeenAt = (u64, u32, u64);
+/// A worker, the start of a stretch in which a thread acted as it, the thread, and the end of its poll.
+type SeenAt = (u32, u64, u32, u64);
 
 /// Finds the times at which polls lost their worker: once another thread acts as the worker, in a
 /// poll or a park, the poll is no longer on it. `moved` are the workers that were on several threads,
 /// sorted by index.
 fn handovers(moved: &[(u32, Vec<Claim>)], tasks: &[Task]) -> Vec<Handover> {
-    // For each worker that was on several threads: time, thread, and the end of the poll.
-    let mut seen: Vec<(u32, Vec<SeenAt>)> = Vec::new();
-    for (worker, claims) in moved {
-        let live = claims.iter().filter(|claim| claim.state != WorkerState::Stopped);
-        seen.push((*worker, live.map(|claim| (claim.time_ns, claim.thread, 0)).collect()));
+    if moved.is_empty() {
+        return Vec::new();
     }
-    let polls = tasks.iter().flat_map(|task| &task.polls);
-    for poll in polls.filter(|_| !moved.is_empty()) {
-        let Some(worker) = poll.worker() else { continue };
-        if let Ok(at) = seen.binary_search_by_key(&worker, |(worker, _)| *worker) {
-            let end_ns = poll.end_ns().unwrap_or(u64::MAX);
-            seen[at].1.push((poll.start_ns(), poll.thread(), end_ns));
+    let mut all: Vec<SeenAt> = Vec::new();
+    for (worker, claims) in moved {
+        for claim in claims {
+            if claim.state != WorkerState::Stopped {
+                all.push((*worker, claim.time_ns, claim.thread, 0));
+            }
         }
     }
+    for task in tasks {
+        for poll in &task.polls {
+            let Some(worker) = poll.worker() else { continue };
+            if moved.binary_search_by_key(&worker, |(worker, _)| *worker).is_ok() {
+                let end_ns = poll.end_ns().unwrap_or(u64::MAX);
+                all.push((worker, poll.start_ns(), poll.thread(), end_ns));
+            }
+        }
+    }
+    crate::util::sort::sort(&mut all);
     let mut handovers = Vec::new();
-    for (worker, mut seen) in seen {
-        crate::util::sort::sort(&mut seen);
+    for seen in all.chunk_by(|a, b| a.0 == b.0) {
         // The polls that hold the worker: one, except at the moment of a move.
         let mut holding: Vec<(u32, u64)> = Vec::new();
-        for (time_ns, thread, end_ns) in seen {
+        for &(worker, time_ns, thread, end_ns) in seen {
             holding.retain(|&(holder, until_ns)| {
                 let moves = holder != thread && until_ns > time_ns;
                 if moves {

@@ -56,15 +56,17 @@ impl SourceFiles {
     pub(super) fn found(self) -> Self {
         let Root::OfPackage(package, file) = self.root else { return self };
         let package = Path::new(package);
-        let is_it = |folder: &&Path| {
+        for folder in package.ancestors() {
             let inner = package.strip_prefix(folder);
             // The file's name alone would be that of any package.
-            inner.is_ok_and(|inner| Path::new(file).starts_with(inner))
+            let is_it = inner.is_ok_and(|inner| Path::new(file).starts_with(inner))
                 && !Path::new(file).is_absolute()
-                && folder.join(file).is_file()
-        };
-        let root = package.ancestors().find(is_it);
-        Self { root: root.map_or(Root::Unknown, |root| Root::Folder(root.into())), ..self }
+                && folder.join(file).is_file();
+            if is_it {
+                return Self { root: Root::Folder(folder.into()), ..self };
+            }
+        }
+        Self { root: Root::Unknown, ..self }
     }
 
     /// Returns the time after which a file is newer than what was recorded up to `recorded`; `None` if that isn't known.
@@ -81,7 +83,13 @@ impl SourceFiles {
 
     /// Opens the file of a path, if it is a regular file that can be read.
     pub(super) fn open(&self, path: &str) -> Option<File> {
-        self.places(path).iter().find_map(|place| open_regular(place))
+        for place in self.places(path) {
+            let file = open_regular(&place);
+            if file.is_some() {
+                return file;
+            }
+        }
+        None
     }
 
     /// Returns where the file of a path may be.
@@ -98,17 +106,22 @@ impl SourceFiles {
             inside.push(path.replace('\\', "/"));
         } else {
             let shown = shown(path).into_owned();
-            let own = folder.canonicalize().ok();
-            let own = own.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
             // The folder may be the package's own.
-            let within = own.and_then(|own| shown.strip_prefix(own)?.strip_prefix('/'));
-            inside.extend(within.map(str::to_owned));
+            if let Some((own, within)) = shown.split_once('/') {
+                let folder = folder.canonicalize().unwrap_or_default();
+                if folder.file_name().is_some_and(|name| name == own) {
+                    inside.push(within.to_owned());
+                }
+            }
             inside.push(shown);
         }
-        let is_inside = |path: &String| {
-            path.split('/').all(|name| !name.is_empty() && name != ".." && !name.contains(':'))
-        };
-        inside.into_iter().filter(is_inside).map(|path| folder.join(path)).collect()
+        let mut places = Vec::new();
+        for path in inside {
+            if path.split('/').all(|name| !name.is_empty() && name != ".." && !name.contains(':')) {
+                places.push(folder.join(path));
+            }
+        }
+        places
     }
 }
 

@@ -10,8 +10,7 @@ use std::time::Duration;
 pub use files::SourceFiles;
 use read::read;
 
-use super::Picture;
-use crate::trace::timeline::StackFrame;
+use super::{Picture, Why};
 use crate::util::map::Map;
 
 /// The number of lines before and after the named one.
@@ -92,13 +91,13 @@ impl Wanted {
     /// The functions that the verdict may name come first, those of single polls last.
     fn from_picture(picture: &Picture<'_>) -> Self {
         let mut wanted = Self::default();
-        let judged = || {
-            let sections = picture.sections.iter().enumerate();
-            sections.filter_map(|(index, section)| Some((index, section.why.as_ref()?)))
-        };
-        for (section, why) in judged() {
-            let frames = why.culprits.iter().filter_map(|culprit| culprit.frame);
-            frames.for_each(|frame| wanted.add_frame(section, frame, &why.frames[frame as usize]));
+        for (section, of) in picture.sections.iter().enumerate() {
+            let Some(why) = &of.why else { continue };
+            for culprit in &why.culprits {
+                if let Some(frame) = culprit.frame {
+                    wanted.add_frame(section, frame, why);
+                }
+            }
         }
         for (section, of) in picture.sections.iter().enumerate() {
             for (index, group) in of.groups.iter().enumerate() {
@@ -108,18 +107,25 @@ impl Wanted {
                 }
             }
         }
-        for (section, why) in judged() {
-            let mut frames: Vec<u32> = why.polls.iter().filter_map(|p| Some(p.blame?[0])).collect();
-            crate::util::sort::sort(&mut frames);
-            frames.dedup();
-            frames
-                .into_iter()
-                .for_each(|frame| wanted.add_frame(section, frame, &why.frames[frame as usize]));
+        for (section, of) in picture.sections.iter().enumerate() {
+            let Some(why) = &of.why else { continue };
+            let mut is_blamed = vec![false; why.frames.len()];
+            for poll in &why.polls {
+                if let Some([frame, _]) = poll.blame {
+                    is_blamed[frame as usize] = true;
+                }
+            }
+            for (frame, is_blamed) in is_blamed.iter().enumerate() {
+                if *is_blamed {
+                    wanted.add_frame(section, frame as u32, why);
+                }
+            }
         }
         wanted
     }
 
-    fn add_frame(&mut self, section: usize, frame: u32, of: &StackFrame) {
+    fn add_frame(&mut self, section: usize, frame: u32, why: &Why) {
+        let of = &why.frames[frame as usize];
         let (Some(file), Some(line)) = (&of.file, of.line) else { return };
         if self.of_frames.iter().any(|(s, f, _)| (*s, *f) == (section, frame)) {
             return;
@@ -147,20 +153,24 @@ impl Wanted {
         let mut excerpts = Excerpts::default();
         let mut left = MOST_BYTES;
         let mut places = vec![None; found.len()];
-        for (excerpt, place) in found.into_iter().zip(&mut places) {
+        for (at, excerpt) in found.into_iter().enumerate() {
             let Some(excerpt) = excerpt else { continue };
             let bytes: usize = excerpt.lines.iter().map(|line| line.len() + 8).sum();
             let Some(rest) = left.checked_sub(bytes) else { break };
             left = rest;
-            *place = Some(excerpts.all.len());
+            places[at] = Some(excerpts.all.len());
             excerpts.all.push(excerpt);
         }
-        let of_frames = self.of_frames.into_iter();
-        excerpts.of_frames =
-            of_frames.filter_map(|(s, frame, at)| Some((s, frame, places[at]?))).collect();
-        let of_groups = self.of_groups.into_iter();
-        excerpts.of_groups =
-            of_groups.filter_map(|(s, group, at)| Some((s, group, places[at]?))).collect();
+        for (section, frame, at) in self.of_frames {
+            if let Some(place) = places[at] {
+                excerpts.of_frames.push((section, frame, place));
+            }
+        }
+        for (section, group, at) in self.of_groups {
+            if let Some(place) = places[at] {
+                excerpts.of_groups.push((section, group, place));
+            }
+        }
         excerpts
     }
 }

@@ -30,14 +30,15 @@ pub(super) fn read(
     files: &SourceFiles,
     recorded: Option<Duration>,
 ) -> Vec<Option<Excerpt>> {
-    let found = vec![None; lines.len()];
-    if lines.is_empty() {
-        return found;
-    }
+    let mut found = Vec::with_capacity(lines.len());
     // The most important files come first.
     let mut by_file: Map<String, Vec<(usize, u32)>> = Map::default();
     for (index, (file, line)) in lines.iter().enumerate() {
+        found.push(None);
         by_file.get_or_default(file.clone()).push((index, *line));
+    }
+    if lines.is_empty() {
+        return found;
     }
     let recorded = recorded.and_then(|time| SystemTime::UNIX_EPOCH.checked_add(time));
     let (files, (ongoing, over)) = (files.clone(), latch());
@@ -49,12 +50,13 @@ pub(super) fn read(
         let made = files.made(recorded);
         let mut left = MOST_OF_ALL;
         for (path, lines) in by_file {
-            let read = files.open(&path).and_then(|file| {
-                let modified = file.metadata().and_then(|found| found.modified()).ok();
-                let is_changed = made.zip(modified).is_some_and(|(made, file)| file > made);
-                Some((bytes(file, &mut left)?, is_changed))
-            });
-            let Some((bytes, is_changed)) = read else { continue };
+            let Some(file) = files.open(&path) else { continue };
+            let modified = file.metadata().and_then(|found| found.modified());
+            let is_changed = match (made, modified) {
+                (Some(made), Ok(modified)) => modified > made,
+                _ => false,
+            };
+            let Some(bytes) = bytes(file, &mut left) else { continue };
             for (index, line) in lines {
                 let excerpt = excerpt(&bytes, line, is_changed);
                 // Otherwise the time is over.
@@ -89,20 +91,31 @@ pub(super) fn excerpt(bytes: &[u8], line: u32, is_changed: bool) -> Option<Excer
     let (before, around) = (first as usize - 1, (line - first + AROUND + 1) as usize);
     // After the last newline there is a line only if there is text.
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let lines: Vec<_> = bytes.split(|byte| *byte == b'\n').skip(before).take(around).collect();
-    let is_there = lines.len() > (line - first) as usize;
-    if !is_there || lines.iter().any(|line| line.contains(&0)) {
+    let mut lines = Vec::new();
+    let mut common = usize::MAX;
+    for line in bytes.split(|byte| *byte == b'\n').skip(before).take(around) {
+        if line.contains(&0) {
+            return None;
+        }
+        let text = text(line);
+        if !text.trim().is_empty() {
+            common = common.min(indent(&text));
+        }
+        lines.push(text);
+    }
+    if lines.len() <= (line - first) as usize {
         return None;
     }
-    let mut lines: Vec<_> = lines.into_iter().map(text).collect();
-    let indent = |line: &String| line.chars().take_while(|c| *c == ' ').count();
-    let is_blank = |line: &&String| line.trim().is_empty();
-    let common = lines.iter().filter(|line| !is_blank(line)).map(indent).min().unwrap_or(0);
     for line in &mut lines {
         // All that is cut off are spaces.
         *line = cut(&line[common.min(indent(line))..]);
     }
     Some(Excerpt { line, first, lines, is_changed })
+}
+
+/// Returns the number of spaces that a line begins with.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
 }
 
 /// Returns the text of a line, whatever its bytes are.

@@ -60,7 +60,7 @@ fn their_calls_are_known_too() {
     timeline.places.waits = vec![Wait { frames: vec![call] }];
     timeline.local_tasks = vec![local(11, TaskKey::Spawned(3), 1)];
     let at_end = CallAtEnd { entered_ns: 4 * S, fields: Some("cart=7".to_owned()) };
-    timeline.places.calls_at_end = vec![(TaskKey::Spawned(11), vec![at_end])];
+    timeline.places.calls_at_end = vec![(TaskKey::Spawned(11), vec![at_end])].into();
     let TreePlace::Waits(frames) = &timeline.trees()[1].place else { panic!() };
     assert_eq!((frames[0].for_ns, frames[0].fields.as_deref()), (Some(6 * S), Some("cart=7")));
 }

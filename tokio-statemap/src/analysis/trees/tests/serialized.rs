@@ -17,7 +17,7 @@ fn what_is_not_known_is_left_out() {
     (pay.name, pay.call) = (Some("payment".into()), Some(0));
     timeline.places.waits = vec![Wait { frames: vec![pay] }];
     let call = CallAtEnd { entered_ns: 2 * S, fields: Some("cart=7".to_owned()) };
-    timeline.places.calls_at_end = vec![(TaskKey::Spawned(7), vec![call])];
+    timeline.places.calls_at_end = vec![(TaskKey::Spawned(7), vec![call])].into();
     timeline.long_polls.samples = vec![crate::trace::timeline::PollSample {
         thread: 4,
         poll_start_ns: 3 * S,

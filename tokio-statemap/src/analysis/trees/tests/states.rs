@@ -186,7 +186,7 @@ fn tasks_and_calls_have_the_names_that_they_were_given() {
         fields: fields.map(str::to_owned),
     };
     timeline.places.calls_at_end =
-        vec![(TaskKey::Spawned(7), vec![call(2 * S, None), call(5 * S, Some("cart=7"))])];
+        vec![(TaskKey::Spawned(7), vec![call(2 * S, None), call(5 * S, Some("cart=7"))])].into();
     let trees = timeline.trees();
     assert_eq!((trees[0].name.as_deref(), trees[1].name.as_deref()), (Some("cart 7"), None));
     let frames = |tree: &TaskTree| match &tree.place {

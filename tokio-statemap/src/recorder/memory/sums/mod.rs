@@ -22,7 +22,7 @@ use crate::recorder::memory::live_tasks::LiveTasks;
 pub(crate) use crate::recorder::memory::sums::histogram::Histogram;
 pub(crate) use crate::recorder::memory::sums::location::{Key, LocationSums};
 pub(crate) use crate::recorder::memory::sums::longest::{Longest, LongestPoll};
-pub(crate) use crate::recorder::memory::sums::stretches::{Stretch, Stretches};
+pub(crate) use crate::recorder::memory::sums::stretches::Stretches;
 use crate::recorder::memory::sums::thread::{Begun, Thread};
 use crate::recorder::memory::sums::worker::Claim;
 pub(crate) use crate::recorder::memory::sums::worker::WorkerSums;

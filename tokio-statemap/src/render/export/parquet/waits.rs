@@ -29,7 +29,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
     for task in timeline.tasks.one_by_one() {
         let (key, place) = (task.key.to_string(), run.report.place_of(&task).to_string());
         let mut written = Ok(());
-        for_each_wait(timeline, &task, shutdown, |wait, from_ns, length_ns, is_at_end| {
+        for_each_wait(timeline, &task, shutdown, &mut |wait, from_ns, length_ns, is_at_end| {
             let known = match wait {
                 Some(WaitId::NOTHING) => "nothing",
                 Some(wait) if timeline.wait(wait).is_some() => "line",

@@ -49,7 +49,10 @@ impl Draft {
             self.location = later.location.or(self.location);
             self.parent = later.parent.or(self.parent);
         }
-        self.spawned_ns = [self.spawned_ns, later.spawned_ns].into_iter().flatten().min();
+        self.spawned_ns = match (self.spawned_ns, later.spawned_ns) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
         self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
         self.terminated = self.terminated.max(later.terminated);
         self.carried = earliest(self.carried, later.carried);
@@ -131,7 +134,10 @@ pub(super) fn earliest(
     one: Option<(u64, bool)>,
     other: Option<(u64, bool)>,
 ) -> Option<(u64, bool)> {
-    [one, other].into_iter().flatten().min()
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The maximum difference between the clocks of two threads, in ns.
@@ -150,7 +156,8 @@ fn order(polls: &mut [Poll]) {
         let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
         (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
     };
-    if !polls.is_sorted_by_key(key) {
+    // Most are in order already, which the sort would find out slowly.
+    if polls.windows(2).any(|pair| key(&pair[0]) > key(&pair[1])) {
         crate::util::sort::by_key(polls, key);
     }
     for i in 1..polls.len() {

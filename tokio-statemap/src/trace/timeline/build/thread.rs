@@ -87,16 +87,19 @@ impl Thread {
             // Recording stopped in between, so an open poll is known up to that time.
             let stopped_ns = windows[self.window].1;
             let next = self.window + 1;
-            let carried = self.carried.front().filter(|(of, _)| *of == next).map(|(_, c)| c);
-            self.polls.retain(|(id, poll)| {
+            let carried = match self.carried.front() {
+                Some((of, carried)) if *of == next => Some(carried),
+                _ => None,
+            };
+            for (id, poll) in std::mem::take(&mut self.polls) {
                 // A poll known to continue after the gap isn't cut.
-                let goes_on = carried.is_some_and(|carried| carried.has(*id, poll));
-                if !goes_on {
+                if carried.is_some_and(|carried| carried.has(id, &poll)) {
+                    self.polls.push((id, poll));
+                } else {
                     let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
-                    tasks.entry(*id).or_default().polls.push(poll);
+                    tasks.entry(id).or_default().polls.push(poll);
                 }
-                goes_on
-            });
+            }
             // A thread in a poll does nothing else.
             if let (Some(readings), true) = (&mut self.readings, self.polls.is_empty()) {
                 readings.interrupt();
@@ -185,12 +188,14 @@ impl Thread {
             claim.time_ns = started_ns;
             self.claims.push(claim);
         }
-        let before = self.claims[self.claims_before..].last();
-        if let Some(&before) = before.filter(|before| before.worker != worker) {
-            // After the run loop of one worker ended, the pool gave the thread that of another.
-            // This happens when a runtime shuts down right after its start.
-            let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
-            self.claims.push(Claim { time_ns, state: WorkerState::Stopped, ..before });
+        match self.claims[self.claims_before..].last() {
+            Some(&before) if before.worker != worker => {
+                // After the run loop of one worker ended, the pool gave the thread that of another.
+                // This happens when a runtime shuts down right after its start.
+                let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
+                self.claims.push(Claim { time_ns, state: WorkerState::Stopped, ..before });
+            }
+            _ => {}
         }
         self.worker = Some((worker, state));
         self.claims.push(Claim { time_ns, state, ..claim });

@@ -1,45 +1,48 @@
 //! Converts the addresses of a chain to functions, and several chains to a tree.
 
+use std::sync::Arc;
+
 use super::Wait;
 use super::tree::{Call, Located, essential, tree};
 use crate::symbols::StackFrame;
 
-/// Builds the tree of a wait from its chains, each given by its functions and instrumented calls.
-pub(super) fn build_wait<'a, C>(chains: impl IntoIterator<Item = (Vec<Located>, C)>) -> Wait
-where
-    C: ExactSizeIterator<Item = Call<'a>>,
-{
-    let mut first_call = 0;
-    let essential = |(functions, calls): (_, C)| {
-        let first = first_call;
-        first_call += calls.len() as u16;
-        essential(functions, (first..).zip(calls))
-    };
-    let mut chains: Vec<_> = chains.into_iter().map(essential).collect();
-    chains.retain(|chain| !chain.is_empty());
-    tree(chains)
+/// Builds the tree of a wait from its chains.
+#[derive(Default)]
+pub(super) struct WaitBuilder {
+    chains: Vec<Vec<Located>>,
+    /// The number of instrumented calls of all chains.
+    calls: u16,
+}
+
+impl WaitBuilder {
+    /// Adds a chain, given by its functions and instrumented calls.
+    pub(super) fn add(&mut self, functions: &[Located], calls: &[Call<'_>]) {
+        let chain = essential(functions, calls, self.calls);
+        self.calls += calls.len() as u16;
+        if !chain.is_empty() {
+            self.chains.push(chain);
+        }
+    }
+
+    pub(super) fn finish(self) -> Wait {
+        tree(self.chains)
+    }
 }
 
 /// Returns the functions of a chain, outermost first, from those of its addresses, innermost first.
-pub(super) fn named<'a>(
-    addresses: impl ExactSizeIterator<Item = (u64, &'a [StackFrame])>,
-) -> Vec<Located> {
+pub(super) fn named(addresses: &[(u64, Arc<[StackFrame]>)]) -> Vec<Located> {
     let mut all = Vec::new();
     let outermost = addresses.len().saturating_sub(1);
-    for (i, (address, frames)) in addresses.enumerate() {
+    for (i, &(address, ref frames)) in addresses.iter().enumerate() {
         // In the function that polls the task, only what was inlined into it belongs to the task.
         let own = match i == outermost {
             true => frames.iter().position(polls_task).unwrap_or(0),
             false => frames.len(),
         };
-        let located = |frame: &StackFrame| Located {
-            frame: frame.clone(),
-            address,
-            call: 0,
-            instrumented: None,
-            name: None,
-        };
-        all.extend(frames[..own].iter().map(located));
+        for frame in &frames[..own] {
+            let frame = frame.clone();
+            all.push(Located { frame, address, call: 0, instrumented: None, name: None });
+        }
     }
     all.reverse();
     // Cuts off the function that clones the waker and its callees.
@@ -50,9 +53,11 @@ pub(super) fn named<'a>(
 
 /// Returns `true` for the functions that poll a task through a probe.
 fn polls_task(frame: &StackFrame) -> bool {
-    const FILES: [&str; 2] = ["/waits/probe.rs", "/sys/waker.rs"];
-    ["waits::probe::", "sys::waker::"].iter().any(|of| frame.function.contains(of))
-        || frame.file.as_deref().is_some_and(|of| FILES.iter().any(|file| of.ends_with(file)))
+    let file = frame.file.as_deref().unwrap_or_default();
+    frame.function.contains("waits::probe::")
+        || frame.function.contains("sys::waker::")
+        || file.ends_with("/waits/probe.rs")
+        || file.ends_with("/sys/waker.rs")
 }
 
 /// Returns `true` for the functions called when a waker is cloned.

@@ -1,13 +1,11 @@
 //! Looks up the functions of the chains that a timeline's tasks wait at.
 
-use std::sync::Arc;
-
 use super::Wait;
-use super::named::{build_wait, named};
+use super::named::{WaitBuilder, named};
 use super::tree::{Call, Located};
 use super::unnamed::{NamedCall, UnnamedChain, UnnamedWaits, has_address};
 use crate::recorder::waits::table::{Chain, ChainId, Places};
-use crate::symbols::{Resolver, StackFrame, with_resolver};
+use crate::symbols::{Resolver, with_resolver};
 use crate::trace::timeline::Timeline;
 use crate::trace::wait_id::WaitId;
 use crate::util::map::Map;
@@ -19,21 +17,24 @@ impl Timeline {
     pub(in crate::trace::timeline) fn resolve_waits(&mut self, places: &Places) {
         let ids = used(self);
         let Some(last) = ids.last() else { return };
-        let slow =
-            || Slow::begin(format!("looking up {}", count(ids.len() as u64, "place of waiting")));
-        let _slow = slow();
-        self.places.waits = vec![Wait::default(); last.index() + 1];
+        let places_to_look_up = count(ids.len() as u64, "place of waiting");
+        let _slow = Slow::begin(format!("looking up {places_to_look_up}"));
+        for _ in 0..=last.index() {
+            self.places.waits.push(Wait::default());
+        }
         with_resolver(|resolver| {
             let mut known = Known { resolver, chains: Map::default(), unnamed: Unnamed::default() };
             for id in ids {
                 let Some(wait) = places.waits.get(id.index()) else { continue };
-                let chains: Vec<_> = wait
-                    .iter()
-                    .filter_map(|&id| Some((id, &**places.chains.get(id as usize)?)))
-                    .collect();
+                let mut chains = Vec::new();
+                for &id in wait {
+                    if let Some(chain) = places.chains.get(id as usize) {
+                        chains.push((id, &**chain));
+                    }
+                }
                 self.places.waits[id.index()] = known.wait(id, &chains);
             }
-            self.places.unnamed = known.unnamed.all;
+            self.places.unnamed = known.unnamed.all.into();
         });
     }
 }
@@ -52,7 +53,13 @@ fn used(timeline: &Timeline) -> Vec<WaitId> {
     }
     timeline.local_tasks.iter().for_each(|task| mark(task.wait));
     used[usize::from(WaitId::NOTHING.number())] = false;
-    (0..).zip(used).filter(|(_, used)| *used).filter_map(|(id, _)| WaitId::new(id)).collect()
+    let mut ids = Vec::new();
+    for (id, is_used) in used.iter().enumerate() {
+        if *is_used {
+            ids.extend(WaitId::new(id as u16));
+        }
+    }
+    ids
 }
 
 /// The chains looked up so far.
@@ -64,32 +71,39 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    fn wait<'c>(&mut self, id: WaitId, chains: &[(ChainId, &'c Chain)]) -> Wait {
+    fn wait(&mut self, id: WaitId, chains: &[(ChainId, &Chain)]) -> Wait {
         let mut is_unnamed = false;
-        let chain = |&(id, chain): &(ChainId, &'c Chain)| {
-            let (functions, has_address) =
+        for &(id, chain) in chains {
+            let (_, has_address) =
                 self.chains.get_or_insert_with(id, || look_up(chain, self.resolver));
             is_unnamed |= *has_address;
-            let calls = chain.calls().iter().map(|function| Call {
-                name: function.name(),
-                file: function.file(),
-                line: function.line(),
-            });
-            (functions.clone(), calls)
-        };
-        let wait = build_wait(chains.iter().map(chain));
+        }
+        let mut builder = WaitBuilder::default();
+        for &(id, chain) in chains {
+            let Some((functions, _)) = self.chains.get(&id) else { continue };
+            let mut calls = Vec::new();
+            for function in chain.calls() {
+                let (name, file, line) = (function.name(), function.file(), function.line());
+                calls.push(Call { name, file, line });
+            }
+            builder.add(functions, &calls);
+        }
         if is_unnamed {
             self.unnamed.add(id, chains, self.resolver);
         }
-        wait
+        builder.finish()
     }
 }
 
 fn look_up(chain: &Chain, resolver: &mut Resolver) -> (Vec<Located>, bool) {
-    let places: Vec<(u64, Arc<[StackFrame]>)> =
-        chain.addresses().map(|address| (address, resolver.frames(address))).collect();
-    let has_address = places.iter().any(|(_, frames)| has_address(frames));
-    (named(places.iter().map(|(address, frames)| (*address, &**frames))), has_address)
+    let mut places = Vec::new();
+    let mut is_unnamed = false;
+    for address in chain.addresses() {
+        let frames = resolver.frames(address);
+        is_unnamed |= has_address(&frames);
+        places.push((address, frames));
+    }
+    (named(&places), is_unnamed)
 }
 
 /// The waits that have functions known only by address.
@@ -103,26 +117,31 @@ struct Unnamed {
 
 impl Unnamed {
     fn add(&mut self, id: WaitId, chains: &[(ChainId, &Chain)], resolver: &mut Resolver) {
-        let index = |&(id, chain): &(ChainId, &Chain)| {
+        let mut indices = Vec::new();
+        for &(id, chain) in chains {
             let next = self.indices.len() as u32;
             let index = *self.indices.get_or_insert_with(id, || next);
             if index == next {
-                let place = |address| {
-                    let next = self.addresses.len() as u32;
-                    let number = *self.addresses.get_or_insert_with(address, || next);
-                    (number, resolver.frames(address))
-                };
-                let calls = chain.calls().iter().map(|function| NamedCall {
-                    name: function.name().into(),
-                    file: function.file().into(),
-                    line: function.line(),
-                });
-                let (places, calls) = (chain.addresses().map(place).collect(), calls.collect());
-                self.all.chains.push(UnnamedChain { places, calls });
+                let chain = self.numbered(chain, resolver);
+                self.all.chains.push(chain);
             }
-            index
-        };
-        let chains = chains.iter().map(index).collect();
-        self.all.waits.push((id, chains));
+            indices.push(index);
+        }
+        self.all.waits.push((id, indices));
+    }
+
+    /// Returns a chain with numbers in place of addresses.
+    fn numbered(&mut self, chain: &Chain, resolver: &mut Resolver) -> UnnamedChain {
+        let (mut places, mut calls) = (Vec::new(), Vec::new());
+        for address in chain.addresses() {
+            let next = self.addresses.len() as u32;
+            let number = *self.addresses.get_or_insert_with(address, || next);
+            places.push((number, resolver.frames(address)));
+        }
+        for function in chain.calls() {
+            let (name, file) = (function.name().into(), function.file().into());
+            calls.push(NamedCall { name, file, line: function.line() });
+        }
+        UnnamedChain { places, calls }
     }
 }

@@ -47,25 +47,27 @@ impl Located {
 ///
 /// Those are the program's own functions, async functions, and the first function of each
 /// dependency that is called. The functions that box, pin and join futures are left out. `calls`
-/// are the instrumented calls of the chain in order, with their indices among those of the wait.
-pub(super) fn essential<'a>(
-    chain: Vec<Located>,
-    calls: impl IntoIterator<Item = (u16, Call<'a>)>,
-) -> Vec<Located> {
+/// are the instrumented calls of the chain in order, and `first_call` the index of the first of them
+/// among those of the wait.
+pub(super) fn essential(chain: &[Located], calls: &[Call<'_>], first_call: u16) -> Vec<Located> {
     let mut essential = Essential::default();
-    let mut calls = calls.into_iter();
+    let mut entered = 0;
+    let call = |nth: usize| Some((first_call + nth as u16, *calls.get(nth)?));
     for located in chain {
         essential.path.go_on(located.address);
         if is_instrumented(&located.frame) {
-            essential.enter(calls.next());
+            essential.enter(call(entered));
+            entered += 1;
         } else {
-            essential.add(located);
+            essential.add(located.clone());
         }
     }
     essential.enter(None);
     if essential.kept.is_empty() {
         // Without a known stack, only the instrumented calls are shown.
-        calls.for_each(|call| essential.enter(Some(call)));
+        for nth in entered..calls.len() {
+            essential.enter(call(nth));
+        }
         essential.enter(None);
     }
     essential.kept
@@ -94,9 +96,12 @@ struct Path {
 
 impl Path {
     fn go_on(&mut self, address: u64) {
-        if let Some(before) = self.address.replace(address).filter(|&before| before != address) {
-            self.before = mixed(self.before, before);
-            self.is_split = false;
+        match self.address.replace(address) {
+            Some(before) if before != address => {
+                self.before = mixed(self.before, before);
+                self.is_split = false;
+            }
+            _ => {}
         }
     }
 
@@ -148,14 +153,13 @@ impl<'a> Essential<'a> {
                 located.instrumented = Some(index);
                 // The attribute's `async fn` only awaits the call of its body.
                 let is_same = located.frame.function.strip_prefix("async ") == Some(function.name);
-                let is_outer = |last: &&Located| {
-                    is_same && last.frame.function == located.frame.function
+                if let Some(last) = self.kept.last() {
+                    if is_same && last.frame.function == located.frame.function
                         || is_unnamed_at(&last.frame, &function)
-                };
-                let outer = self.kept.last().filter(is_outer);
-                if let Some(call) = outer.map(|outer| outer.call) {
-                    located.call = call;
-                    self.kept.pop();
+                    {
+                        located.call = last.call;
+                        self.kept.pop();
+                    }
                 }
                 if !is_same {
                     located.name = Some(function.name.into());
@@ -167,10 +171,9 @@ impl<'a> Essential<'a> {
         self.is_inside = located.frame.origin != FrameOrigin::Program;
         if located.frame.origin == FrameOrigin::Runtime {
             if located.frame.function.starts_with("an async ") {
-                let module = located.frame.file.as_deref().and_then(module_of);
-                located.frame.function = module.map_or(located.frame.function, |module| {
-                    format!("an async fn of {module}").into()
-                });
+                if let Some(module) = located.frame.file.as_deref().and_then(module_of) {
+                    located.frame.function = format!("an async fn of {module}").into();
+                }
             }
             // A line within Tokio doesn't help the reader.
             (located.frame.file, located.frame.line) = (None, None);
@@ -225,10 +228,8 @@ pub(super) fn is_plumbing(frame: &StackFrame) -> bool {
 /// Returns the future that is polled by `function`: `shop::Cart` for `<shop::Cart as
 /// Future>::poll`.
 fn future_of(function: &str) -> &str {
-    let of_trait = function
-        .strip_suffix(" as core::future::future::Future>::poll")
-        .and_then(|of| of.strip_prefix('<'));
-    of_trait.unwrap_or(function)
+    let of_trait = function.strip_suffix(" as core::future::future::Future>::poll");
+    of_trait.and_then(|of| of.strip_prefix('<')).unwrap_or(function)
 }
 
 /// Returns the module of a dependency's file: `tokio::sync::mpsc` for
@@ -236,9 +237,8 @@ fn future_of(function: &str) -> &str {
 fn module_of(file: &str) -> Option<String> {
     let (package, path) = file.rsplit_once("/src/")?;
     let package = package.rsplit('/').next()?;
-    let is_version = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     let name = match package.rsplit_once('-') {
-        Some((name, version)) if is_version(version) => name,
+        Some((name, version)) if version.as_bytes().first().is_some_and(u8::is_ascii_digit) => name,
         _ => package,
     };
     let path = path.strip_suffix(".rs")?;
@@ -263,14 +263,16 @@ pub(super) fn tree(mut chains: Vec<Vec<Located>>) -> Wait {
     for chain in &chains {
         add(&mut frames, chain);
     }
-    Wait { frames: frames.into_iter().map(Node::frame).collect() }
+    Wait { frames: frames_of(frames) }
 }
 
 /// Returns `true` if one async function awaits both: it continues to `later` only when `earlier` is
 /// over.
 fn is_before(earlier: &[Located], later: &[Located]) -> bool {
-    let both = || earlier.iter().zip(later);
-    let Some(at) = both().position(|(a, b)| !a.is_same_call(b)) else { return false };
+    let shorter = earlier.len().min(later.len());
+    let Some(at) = (0..shorter).find(|&at| !earlier[at].is_same_call(&later[at])) else {
+        return false;
+    };
     let (a, b) = (&earlier[at], &later[at]);
     // Either the function itself is at another line now, or it awaits another future at the same
     // line. A function that polls several futures at once calls them from different places or isn't
@@ -286,15 +288,17 @@ struct Node {
     awaits: Vec<Self>,
 }
 
-impl Node {
-    fn frame(self) -> AwaitFrame {
-        AwaitFrame {
-            function: self.located.frame,
-            awaits: self.awaits.into_iter().map(Self::frame).collect(),
-            name: self.located.name,
-            call: self.located.instrumented,
-        }
+fn frames_of(nodes: Vec<Node>) -> Vec<AwaitFrame> {
+    let mut frames = Vec::new();
+    for Node { located, awaits } in nodes {
+        frames.push(AwaitFrame {
+            function: located.frame,
+            awaits: frames_of(awaits),
+            name: located.name,
+            call: located.instrumented,
+        });
     }
+    frames
 }
 
 /// Adds a chain, sharing the nodes that are already there.
@@ -377,7 +381,7 @@ mod tests {
     #[test]
     fn the_inside_of_other_code_is_left_out() {
         let names = |text: &str| {
-            let kept = essential(chain(text), []);
+            let kept = essential(&chain(text), &[], 0);
             let names: Vec<_> = kept.iter().map(|at| at.frame.function.to_string()).collect();
             names.join(" ")
         };
@@ -390,7 +394,7 @@ mod tests {
         // A closure of the function itself.
         let mut all = chain("a:1 b:2");
         all[1].frame.function = "a".into();
-        assert_eq!(essential(all, []).len(), 1);
+        assert_eq!(essential(&all, &[], 0).len(), 1);
     }
 
     #[test]
@@ -414,7 +418,7 @@ mod tests {
             for located in all.iter_mut().filter(|at| &*at.frame.function == "Instrumented") {
                 located.frame.function = format!("<{INSTRUMENTED}<F> as Future>::poll").into();
             }
-            let kept = essential(all, [(3, SHOP), (4, NAMED)]);
+            let kept = essential(&all, &[SHOP, NAMED], 3);
             let show = |at: &Located| {
                 let name = at.frame.function.trim_start_matches("async ");
                 let given = at.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
@@ -441,7 +445,7 @@ mod tests {
             let mut all = chain("a:1 b:2 c:3");
             all[1].frame.function = "a".into();
             (all[1].address, all[2].address) = (closure, callee);
-            let kept = essential(all, []);
+            let kept = essential(&all, &[], 0);
             assert_eq!(kept.len(), 2);
             (kept[0].call, kept[1].call)
         };

@@ -6,14 +6,15 @@ use std::sync::Arc;
 #[cfg(all(feature = "symbols", feature = "read"))]
 use super::{
     Wait,
-    named::{build_wait, named},
+    named::{WaitBuilder, named},
     tree::Call,
 };
 use crate::symbols::{Address, StackFrame};
 use crate::trace::wait_id::WaitId;
 
 /// The waits that have functions known only by address.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "read", derive(Clone, PartialEq, Eq))]
 pub(crate) struct UnnamedWaits {
     pub(crate) chains: Vec<UnnamedChain>,
     /// The chains of each wait, as indices, sorted by wait.
@@ -21,7 +22,8 @@ pub(crate) struct UnnamedWaits {
 }
 
 /// A chain of functions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
+#[cfg_attr(feature = "read", derive(Clone, PartialEq, Eq))]
 pub(crate) struct UnnamedChain {
     /// The addresses, innermost first: a number that is equal for equal addresses, and the
     /// functions there, inlined ones first.
@@ -31,7 +33,8 @@ pub(crate) struct UnnamedChain {
 }
 
 /// An instrumented function, as the program named it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
+#[cfg_attr(feature = "read", derive(Clone, PartialEq, Eq))]
 pub(crate) struct NamedCall {
     pub(crate) name: Arc<str>,
     pub(crate) file: Arc<str>,
@@ -59,16 +62,19 @@ impl UnnamedWaits {
 
     /// Builds the wait of these chains from the functions known now.
     pub(crate) fn wait(&self, chains: &[u32]) -> Wait {
-        let chains = chains.iter().filter_map(|&chain| self.chains.get(chain as usize));
-        build_wait(chains.map(|chain| {
+        let mut builder = WaitBuilder::default();
+        for &chain in chains {
+            let Some(chain) = self.chains.get(chain as usize) else { continue };
             let places = chain.places.iter();
-            let functions = named(places.map(|(address, frames)| (u64::from(*address), &**frames)));
+            let places: Vec<_> =
+                places.map(|(number, frames)| (u64::from(*number), Arc::clone(frames))).collect();
             let calls = chain.calls.iter();
-            (
-                functions,
-                calls.map(|call| Call { name: &call.name, file: &call.file, line: call.line }),
-            )
-        }))
+            let calls: Vec<_> = calls
+                .map(|call| Call { name: &call.name, file: &call.file, line: call.line })
+                .collect();
+            builder.add(&named(&places), &calls);
+        }
+        builder.finish()
     }
 
     /// Drops the waits that no longer have unknown functions.
