@@ -145,7 +145,8 @@ pub struct Distribution {
 
 impl Distribution {
     fn new(histogram: &Histogram, longest_ns: u64, ns: impl Fn(u64) -> u64) -> Self {
-        let steps = histogram.steps().map(|(_, greatest, n)| (ns(greatest).min(longest_ns), n));
+        let steps = histogram.steps();
+        let steps = steps.iter().map(|&(_, greatest, n)| (ns(greatest).min(longest_ns), n));
         Self { longest_ns, steps: steps.collect() }
     }
 
@@ -253,7 +254,8 @@ impl Summary {
         let tracks_workers = snapshot.capture.config.trace_target.tracks_workers();
         let workers = sums.workers.iter().filter(|_| tracks_workers);
         let spawned = locations.iter().filter(|location| !location.is_root);
-        let mut longest_polls: Vec<_> = sums.longest.clone().into_sorted().map(poll).collect();
+        let mut longest_polls: Vec<_> =
+            sums.longest.clone().into_sorted().into_iter().map(poll).collect();
         // They are sorted by ticks, but the length of a tick changes a little.
         crate::util::sort::by_key(&mut longest_polls, |poll| std::cmp::Reverse(poll.length_ns));
         Self {

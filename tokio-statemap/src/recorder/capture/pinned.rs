@@ -39,7 +39,7 @@ impl Capture {
         }
         let mut windows = Vec::new();
         for pin in pinned {
-            self.segments.extend(pin.segments());
+            pin.segments(&mut self.segments);
             let (from, to) = (pin.from, pin.to.min(done_until));
             windows.push((from, to.min(detail).max(from)));
             let known = pin.tasks.iter().filter_map(|(&id, task)| Some((id, (*task)?)));

@@ -76,7 +76,7 @@ impl Kept {
         crate::util::sort::by_key(&mut segments, Segment::order);
         let stored_events = events_of(&segments);
         let lost = self.lost(stored_events, max_stored);
-        memory_now.sums.expect_long_poll(|| self.long_poll_ticks());
+        memory_now.sums.expect_long_poll(&|| self.long_poll_ticks());
         let memory = memory_now.clone();
         match then {
             Then::Keep => {}

@@ -96,8 +96,8 @@ impl Kept {
         if !self.stage(&mut eviction, windows.evictable_until()) && !eviction.is_behind() {
             return;
         }
-        let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
-        memory.sums.expect_long_poll(|| self.long_poll_ticks());
+        memory.sums.expect_long_poll(&|| self.long_poll_ticks());
+        let recycle = &mut |segment| self.recycle(segment);
         let dropped = eviction.look_through(self.limits(), &mut memory, &windows.all, recycle);
         memory.forget_windows(eviction.done_until(), &mut windows);
         self.count_dropped(dropped, &eviction);
@@ -115,12 +115,15 @@ impl Kept {
         if !process::is_there() || eviction.staged_events > most {
             // Each step by itself, as the stack of a hook is bounded.
             eviction.sort();
-            memory.sums.expect_long_poll(|| self.long_poll_ticks());
+            memory.sums.expect_long_poll(&|| self.long_poll_ticks());
             memory.update(&eviction.staged, &windows.all);
-            let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
-            let dropped = eviction.give_up(recycle);
+            let dropped = eviction.give_up(&mut |segment| self.recycle(segment));
             self.count_dropped(dropped, &eviction);
         }
+    }
+
+    fn recycle(&self, segment: Segment) {
+        lock(&self.store).recycle(segment.into_chunk());
     }
 
     /// Usually there is nothing to evict, and what can't be done now is done by the next caller. A hook never waits

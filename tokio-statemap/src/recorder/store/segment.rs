@@ -53,7 +53,7 @@ impl Segment {
 
     /// Sorts by [`order`](Self::order), as a hook can.
     pub(crate) fn sort(segments: &mut [Self]) {
-        heapsort(segments, Self::order);
+        heapsort(segments, &|a, b| a.order() < b.order());
     }
 
     pub(crate) fn records(&self) -> &[Record] {

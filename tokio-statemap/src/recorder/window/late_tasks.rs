@@ -6,6 +6,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(tokio_unstable)]
+use crate::recorder::task_id;
+
 /// The late tasks of one window.
 #[derive(Debug)]
 pub(crate) struct LateTasks {
@@ -116,17 +119,9 @@ fn bucket(table: &[Bucket], hash: u64) -> &Bucket {
 
 /// Returns an id that no task has yet: all tasks with smaller ids were spawned before this call, all others
 /// are spawned after it. `None` on a thread whose thread-local values are destroyed.
-///
-/// Spawning a task is the only way to have Tokio assign an id. This one is spawned on a `LocalSet`
-/// outside any runtime and is never polled; no hook runs for it.
 #[cfg(tokio_unstable)]
 pub(crate) fn next_task_id() -> Option<u64> {
-    use tokio::runtime::Handle;
-    use tokio::task::LocalSet;
-
-    let is_ending = Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed());
-    (!is_ending)
-        .then(|| crate::recorder::task_id::number(LocalSet::new().spawn_local(async {}).id()))
+    task_id::new().map(task_id::number)
 }
 
 /// Without task hooks no task is recorded.

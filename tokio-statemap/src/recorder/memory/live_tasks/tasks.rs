@@ -58,8 +58,7 @@ impl TaskMap {
 
     pub(super) fn get(&self, id: u64) -> Option<LiveTask> {
         if id & ROOT != 0 {
-            let root = self.roots.iter().find(|root| root.id == id)?;
-            return Some(LiveTask { spawned_ticks: root.spawned_ticks, ..root.task.unpack() });
+            return self.roots.iter().find(|root| root.id == id).map(RootTask::unpack);
         }
         match self.cache.as_ref().map(|cache| &cache[Self::place(id)]) {
             Some(cache) if cache.id == id => Some(cache.task.unpack()),
@@ -131,24 +130,44 @@ impl TaskMap {
         cache + self.long_lived.len() + self.roots.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, LiveTask)> {
-        let cache = self.cache.iter().flat_map(|cache| cache.iter().filter(|e| e.id != NONE));
-        let spawned = cache.chain(self.long_lived.iter()).map(|e| (e.id, e.task.unpack()));
-        let roots = self.roots.iter().map(|root| {
-            (root.id, LiveTask { spawned_ticks: root.spawned_ticks, ..root.task.unpack() })
-        });
-        roots.chain(spawned)
+    /// Calls `see` with each task.
+    pub(super) fn each(&self, see: &mut dyn FnMut(u64, LiveTask)) {
+        for root in &self.roots {
+            see(root.id, root.unpack());
+        }
+        if let Some(cache) = &self.cache {
+            see_entries(&cache[..], see);
+        }
+        for (_, table) in &self.long_lived.tables {
+            see_entries(table.entries(), see);
+        }
     }
 
     /// Removes all tasks that were not seen in `window`.
     pub(super) fn retain_seen_in(&mut self, window: usize) {
-        for place in self.cache.iter_mut().flat_map(|cache| cache.iter_mut()) {
-            if place.task.window() != window {
-                place.id = NONE;
+        if let Some(cache) = &mut self.cache {
+            for place in &mut cache[..] {
+                if place.task.window() != window {
+                    place.id = NONE;
+                }
             }
         }
-        self.long_lived.retain(&|task| task.window() == window);
+        self.long_lived.retain_seen_in(window);
         self.roots.retain(|root| root.task.window() == window);
+    }
+}
+
+fn see_entries(entries: &[Entry], see: &mut dyn FnMut(u64, LiveTask)) {
+    for entry in entries {
+        if entry.id != NONE {
+            see(entry.id, entry.task.unpack());
+        }
+    }
+}
+
+impl RootTask {
+    fn unpack(&self) -> LiveTask {
+        LiveTask { spawned_ticks: self.spawned_ticks, ..self.task.unpack() }
     }
 }
 
@@ -251,13 +270,9 @@ impl LongLived {
         self.tables.iter().map(|(_, table)| table.len()).sum()
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.tables.iter().flat_map(|(_, table)| table.iter())
-    }
-
-    fn retain(&mut self, is_kept: &impl Fn(&PackedTask) -> bool) {
+    fn retain_seen_in(&mut self, window: usize) {
         self.tables.retain_mut(|(_, table)| {
-            table.retain(is_kept);
+            table.retain(&|task| task.window() == window);
             table.len() > 0
         });
     }
@@ -279,7 +294,8 @@ mod tests {
     }
 
     fn ids(tasks: &TaskMap) -> Vec<u64> {
-        let mut ids: Vec<u64> = tasks.iter().map(|(id, _)| id).collect();
+        let mut ids = Vec::new();
+        tasks.each(&mut |id, _| ids.push(id));
         ids.sort_unstable();
         ids
     }
@@ -328,7 +344,8 @@ mod tests {
     fn many_tasks_take_few_bytes_each() {
         let all: Vec<u64> = (1000..201_000).collect();
         let tasks = tasks_of(&all);
-        let places: usize = tasks.long_lived.tables.iter().map(|(_, table)| table.places()).sum();
+        let places: usize =
+            tasks.long_lived.tables.iter().map(|(_, table)| table.entries().len()).sum();
         let bytes = places * size_of::<Entry>();
         assert!(bytes <= 32 * all.len(), "{bytes}");
         assert_eq!(ids(&tasks), all);

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 
 use crate::recorder::memory::live_tasks::LiveTasks;
+use crate::recorder::memory::place_of;
 use crate::recorder::memory::sums::thread::{Acts, Begun, PollOfRow};
 use crate::recorder::memory::sums::worker::Does;
-use crate::recorder::memory::sums::{Key, LongestPoll, Sums, place_of};
+use crate::recorder::memory::sums::{Key, LongestPoll, Sums};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
 use crate::recorder::record::{Kind, LocationId, ROOT, Record};
 use crate::recorder::store::segment::StreamId;

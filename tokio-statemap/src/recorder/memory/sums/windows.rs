@@ -1,6 +1,7 @@
 //! Windows of recording, which cut polls where they end, and resets, from which on the sums begin anew.
 
-use crate::recorder::memory::sums::{LocationSums, Longest, Stretches, Sums, place_of};
+use crate::recorder::memory::place_of;
+use crate::recorder::memory::sums::{LocationSums, Longest, Stretches, Sums};
 use crate::recorder::store::segment::Segment;
 use crate::recorder::window::Window;
 
