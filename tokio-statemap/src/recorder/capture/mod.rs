@@ -117,7 +117,7 @@ impl Capture {
         let KeptRecords { now, windows, .. } = &records;
         let zero = windows.first().unwrap_or(*now);
         // Records of the last instant may be slightly later than `now`.
-        let last = records.segments.iter().filter_map(last_event).map(|r| r.ticks).max();
+        let last = last_event(&records.segments);
         let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(*now).max(*now));
         let end = windows.all.last().map_or(*now, end_of).max(last.unwrap_or(0));
         let mut capture = Self {

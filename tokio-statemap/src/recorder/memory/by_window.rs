@@ -1,7 +1,7 @@
 //! Splits segments by the windows of recording. The work for a window depends on its records only.
 
 use crate::recorder::record::Record;
-use crate::recorder::store::segment::{Segment, StreamId};
+use crate::recorder::store::segment::{Segment, StreamId, records_before};
 use crate::util::heapsort::{heapify, heapsort, sift_root};
 
 /// The state while segments are split. It is kept for its memory, as hooks evict.
@@ -50,7 +50,7 @@ impl ByWindow {
             }
             let from = self.taken[segment];
             let records = &segments[segment].records()[from..];
-            let n = records.partition_point(|record| record.ticks < until);
+            let n = records_before(records, until);
             self.taken[segment] = from + n;
             match records.get(n) {
                 Some(next) => self.left[0].0 = next.ticks,

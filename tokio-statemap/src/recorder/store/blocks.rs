@@ -43,13 +43,15 @@ impl Blocks {
     /// Adds a block with `events` events; nothing if it has no records.
     pub(crate) fn add(&mut self, content: BlockRecords, events: u64) {
         let records = content.records();
-        let mut ticks = records.iter().map(|record| record.ticks);
-        let ends = match &content {
-            // The records of a thread are sorted by time.
-            BlockRecords::Single(_) => (ticks.clone().next(), ticks.next_back()),
-            BlockRecords::Shared(_) => (ticks.clone().min(), ticks.max()),
-        };
-        let (Some(first_ticks), Some(last_ticks)) = ends else { return };
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return };
+        let (mut first_ticks, mut last_ticks) = (first.ticks, last.ticks);
+        // The records of a thread are sorted by time.
+        if let BlockRecords::Shared(_) = content {
+            for record in records {
+                first_ticks = first_ticks.min(record.ticks);
+                last_ticks = last_ticks.max(record.ticks);
+            }
+        }
         let place = place_after(&self.by_end, |block| block.last_ticks <= last_ticks);
         self.by_end.insert(place, Block { content, events, first_ticks, last_ticks });
         let place = place_after(&self.begins, |&(ticks, _)| ticks <= first_ticks);
@@ -68,8 +70,14 @@ impl Blocks {
 
     /// Returns the number of events in blocks that begin after `ticks`.
     pub(crate) fn events_after(&self, ticks: u64) -> u64 {
-        let begun = self.begins.iter().take_while(|&&(first_ticks, _)| first_ticks <= ticks);
-        self.events - begun.map(|&(_, events)| events).sum::<u64>()
+        let mut newer = self.events;
+        for &(first_ticks, events) in &self.begins {
+            if first_ticks > ticks {
+                break;
+            }
+            newer -= events;
+        }
+        newer
     }
 
     /// Removes the first block, if it ends no later than `ticks`.

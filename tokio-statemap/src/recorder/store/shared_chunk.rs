@@ -28,7 +28,10 @@ pub(crate) fn write_run(
 ) {
     let Some(first) = records.first() else { return };
     let note = stream_note(first.ticks, stream, sequence);
-    let fits = std::iter::once(&note).chain(records).all(|&record| writer.push(record));
+    let mut fits = writer.push(note);
+    for &record in records {
+        fits &= writer.push(record);
+    }
     debug_assert!(fits);
 }
 

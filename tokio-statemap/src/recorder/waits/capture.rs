@@ -143,8 +143,8 @@ impl Captures {
     }
 
     /// Returns when the instrumented calls of all chains were first polled, in ticks.
-    pub(super) fn entered(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.entered[..usize::from(self.calls(number()))].iter().map(Cell::get)
+    pub(super) fn entered(&self) -> &[Cell<u64>] {
+        &self.entered[..usize::from(self.calls(number()))]
     }
 
     /// Returns whether nothing was captured: nothing cloned the waker.
@@ -158,7 +158,10 @@ impl Captures {
             0 => UNKNOWN,
             1 => self.chains[0].get().alone,
             number => {
-                let chains = self.chains.each_ref().map(|chain| chain.get().id);
+                let mut chains = [0; MOST];
+                for (id, chain) in chains.iter_mut().zip(&self.chains[..]) {
+                    *id = chain.get().id;
+                }
                 let look_up = |known: &mut Known| known.wait(&chains[..number], table::intern_wait);
                 known::with(look_up).unwrap_or(UNKNOWN)
             }

@@ -155,7 +155,7 @@ fn waiting(snapshot: &Snapshot) -> Vec<WaitingTask> {
 fn calls_at_end(snapshot: &Snapshot) -> Vec<(TaskKey, Vec<CallAtEnd>)> {
     let of_task = |task: &TaskSeen| {
         let (wait, _) = task.waits?;
-        let functions = snapshot.capture.places.calls(wait).zip(&task.entered);
+        let functions = snapshot.capture.places.calls(wait).into_iter().zip(&task.entered);
         let calls = functions.map(|(function, &entered)| CallAtEnd {
             entered_ns: snapshot.ns(entered),
             fields: fields_of(function, entered),

@@ -117,8 +117,10 @@ impl Watcher {
             ));
         });
         self.awake.extend(self.resting.take());
-        for recorder in self.awake.drain(..).filter_map(|one| one.thread.recorder.upgrade()) {
-            without_stack::count(&recorder, NoStack::Filtered);
+        for one in std::mem::take(&mut self.awake) {
+            if let Some(recorder) = one.thread.recorder.upgrade() {
+                without_stack::count(&recorder, NoStack::Filtered);
+            }
         }
     }
 
@@ -174,7 +176,9 @@ impl Watcher {
     pub(super) fn leave_all(mut self) {
         self.take_woken();
         self.awake.extend(self.resting.take());
-        self.awake.iter().for_each(|awake| awake.thread.let_go());
+        for awake in &self.awake {
+            awake.thread.let_go();
+        }
     }
 }
 

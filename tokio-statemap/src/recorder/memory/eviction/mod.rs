@@ -240,7 +240,7 @@ impl Eviction {
                 self.leaving.push(segment.split_until(until));
             }
         }
-        self.staged.retain(|segment| !segment.records().is_empty());
+        Segment::retain_full(&mut self.staged);
         self.looked_through = self.staged.len();
         // Late records may be out of order over batches.
         Segment::sort(&mut self.leaving);
