@@ -43,7 +43,7 @@ impl Capture {
             let (from, to) = (pin.from, pin.to.min(done_until));
             windows.push((from, to.min(detail).max(from)));
             let mut tasks = Vec::new();
-            for (&id, task) in &pin.tasks {
+            for (&id, task) in pin.tasks.iter() {
                 if let Some(task) = *task {
                     tasks.push((id, task));
                 }

@@ -233,7 +233,9 @@ impl Buffer {
         let unread = reader.unread();
         let old = records_until(unread, until_ticks);
         let events = events_in(&unread[..old]);
-        into.extend(reader.take(old));
+        if let Some(segment) = reader.take(old) {
+            into.push(segment);
+        }
         events
     }
 

@@ -20,7 +20,11 @@ pub(crate) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> V
         })
     };
     let Some(mut edge) = edge else { return vec![0; segments.len()] };
-    segments.iter().map(|segment| edge.place_in(segment.records())).collect()
+    let mut places = Vec::with_capacity(segments.len());
+    for segment in segments {
+        places.push(edge.place_in(segment.records()));
+    }
+    places
 }
 
 /// Returns the `kept` oldest events, and the windows until the last of them.

@@ -52,14 +52,14 @@ impl LateTasks {
 #[derive(Debug)]
 struct TaskSet {
     /// Allocated on the first insert: most windows need none.
-    parts: OnceLock<Box<[Part]>>,
+    parts: OnceLock<Vec<Part>>,
 }
 
 const PARTS: usize = 256;
 
 /// The tables of a part, each four times as large as the one before. Together the parts have room
 /// for several million tasks; the origin of a task that finds no room stays unknown.
-type Part = [OnceLock<Box<[Bucket]>>; 8];
+type Part = [OnceLock<Vec<Bucket>>; 8];
 
 /// Slots for ids, 0 while free, in one cache line.
 #[derive(Debug, Default)]
@@ -76,17 +76,22 @@ impl TaskSet {
         let Some(parts) = self.parts.get() else { return false };
         let hash = hash(id);
         // Tables are filled one after the other.
-        let tables = parts[hash as usize % PARTS].iter().map_while(OnceLock::get);
-        tables.map(|table| bucket(table, hash)).any(|bucket| bucket.contains(id))
+        for table in &parts[hash as usize % PARTS] {
+            match table.get() {
+                Some(table) if bucket(table, hash).contains(id) => return true,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        false
     }
 
     /// Adds `id`. Returns whether it was not in the set yet and there was room for it.
     fn insert(&self, id: u64) -> bool {
         let hash = hash(id);
-        let parts = self.parts.get_or_init(|| (0..PARTS).map(|_| Part::default()).collect());
+        let parts = self.parts.get_or_init(|| vec_of(PARTS, || [const { OnceLock::new() }; 8]));
         for (i, table) in parts[hash as usize % PARTS].iter().enumerate() {
-            let buckets = || (0..1 << (2 * i)).map(|_| Bucket::default()).collect();
-            let bucket = bucket(table.get_or_init(buckets), hash);
+            let bucket = bucket(table.get_or_init(|| vec_of(1 << (2 * i), Bucket::default)), hash);
             for slot in &bucket.0 {
                 match slot.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => return true,
@@ -97,6 +102,14 @@ impl TaskSet {
         }
         false
     }
+}
+
+fn vec_of<T>(n: usize, new: fn() -> T) -> Vec<T> {
+    let mut all = Vec::with_capacity(n);
+    while all.len() < n {
+        all.push(new());
+    }
+    all
 }
 
 impl Bucket {

@@ -92,11 +92,13 @@ impl Watcher {
             now + if known == 0 { between / 2 } else { between }
         });
         let left = due.saturating_duration_since(now);
-        if let Some(most) = most.filter(|&most| most < left) {
-            self.due = Some(due);
-            return std::thread::sleep(most);
+        match most {
+            Some(most) if most < left => {
+                self.due = Some(due);
+                return std::thread::sleep(most);
+            }
+            _ => self.due = None,
         }
-        self.due = None;
         std::thread::sleep(left);
         if !filter::allows_all() {
             return self.give_up();
@@ -144,8 +146,8 @@ impl Watcher {
         std::thread::sleep(SOON);
         self.tools.budget.start_for(self.awake.len());
         let (mut at, mut looks) = (0, 0);
-        while let Some(thread) = self.awake.get(at).filter(|_| looks < most) {
-            if thread.is_due_soon() {
+        while looks < most && at < self.awake.len() {
+            if self.awake[at].is_due_soon() {
                 at += usize::from(self.look_at(at));
                 looks += 1;
             } else {
@@ -169,7 +171,7 @@ impl Watcher {
     }
 
     fn take_woken(&mut self) {
-        woken::take_each(|thread| self.awake.push(Awake::new(thread)));
+        woken::take_each(&mut |thread| self.awake.push(Awake::new(thread)));
     }
 
     /// Leaves all alone. The next thread that looks finds them again.

@@ -9,6 +9,7 @@ use crate::recorder::memory::live_tasks::{LiveTask, LiveTasks, Stream};
 use crate::recorder::memory::place_of;
 use crate::recorder::record::{Kind, LocationId, ROOT, Record, events_in};
 use crate::recorder::store::segment::{RecordWriter, Segment, StreamId};
+use crate::util::map::Map;
 
 /// The most pinned windows.
 const MOST: usize = 16;
@@ -36,7 +37,7 @@ pub(crate) struct PinnedWindow {
     /// The threads at its beginning, each with whether the tasks that it polled still lived.
     pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
     /// The tasks in it, as they were before.
-    pub(crate) tasks: IdMap<Option<LiveTask>>,
+    pub(crate) tasks: Map<u64, Option<LiveTask>>,
     /// By stream.
     records: Vec<(StreamId, Vec<Record>)>,
     pub(crate) events: u64,
@@ -158,7 +159,9 @@ impl PinnedWindows {
     pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
         if let Some(begun) = self.begun(&poll) {
             let begun = Arc::make_mut(&mut self.all[begun]);
-            begun.go_on.retain(|&of| of != poll.id());
+            if let Some(place) = begun.go_on.iter().position(|of| *of == poll.id()) {
+                begun.go_on.remove(place);
+            }
             begun.is_of(&poll, place);
             self.put(PinnedWindow::new(place.end, &poll, place), poll.end);
             return 0;
@@ -274,7 +277,7 @@ impl PinnedWindows {
     fn remove(&mut self, place: usize) -> u64 {
         let removed = self.all.remove(place);
         let all = &self.all;
-        self.ended.retain(|task, _| all.iter().any(|pin| pin.tasks.contains_key(task)));
+        self.ended.retain(|task, _| all.iter().any(|pin| pin.tasks.get(task).is_some()));
         removed.events
     }
 
@@ -315,11 +318,11 @@ impl PinnedWindows {
     /// Notes that a task is in a pinned window: when it ends will be noted.
     fn has_task(
         ended: &mut IdMap<u64>,
-        tasks: &mut IdMap<Option<LiveTask>>,
+        tasks: &mut Map<u64, Option<LiveTask>>,
         task: u64,
         live_tasks: &LiveTasks,
     ) {
-        tasks.entry(task).or_insert_with(|| {
+        tasks.get_or_insert_with(task, || {
             // The number of a root future is used again.
             if task & ROOT == 0 {
                 ended.entry(task).or_default();
@@ -433,7 +436,7 @@ impl PinnedWindow {
             is_entered: false,
             is_shrunk: false,
             threads: Vec::new(),
-            tasks: IdMap::default(),
+            tasks: Map::default(),
             records: Vec::new(),
             events: 0,
         }
@@ -484,9 +487,15 @@ impl PinnedWindow {
         live_tasks: &LiveTasks,
         ended: &mut IdMap<u64>,
     ) -> u64 {
+        let mut last = None;
         for record in records {
-            if let Some(task) = record.task() {
-                PinnedWindows::has_task(ended, &mut self.tasks, task, live_tasks);
+            // Most are of the same task as the one before.
+            match record.task() {
+                Some(task) if last != Some(task) => {
+                    PinnedWindows::has_task(ended, &mut self.tasks, task, live_tasks);
+                    last = Some(task);
+                }
+                _ => {}
             }
         }
         let place = place_of(&mut self.records, stream);

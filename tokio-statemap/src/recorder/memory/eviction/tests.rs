@@ -90,7 +90,10 @@ fn what_is_around_a_long_poll_is_kept_of_all_threads() {
     let pin = evicted.eviction.pinned.iter().next().unwrap();
     let workers: Vec<_> = pin.threads.iter().map(|(_, known, _)| known.state.worker).collect();
     assert_eq!(workers, [Some(0), Some(1)]);
-    assert!(pin.tasks[&1].is_some_and(|task| task.polled) && pin.tasks[&2].is_none());
+    assert!(
+        pin.tasks.get(&1).unwrap().is_some_and(|task| task.polled)
+            && pin.tasks.get(&2).unwrap().is_none()
+    );
 }
 
 #[test]

@@ -200,7 +200,8 @@ impl LiveTasks {
 
     /// Returns the next window, if it began until `ticks`.
     pub(super) fn next_window(&self, ticks: u64, windows: &[Window]) -> Option<Window> {
-        windows.get(self.window + 1).copied().filter(|next| next.from <= ticks)
+        let next = *windows.get(self.window + 1)?;
+        if next.from <= ticks { Some(next) } else { None }
     }
 
     /// Enters the windows that began until `ticks`.

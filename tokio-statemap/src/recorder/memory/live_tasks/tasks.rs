@@ -58,7 +58,7 @@ impl TaskMap {
 
     pub(super) fn get(&self, id: u64) -> Option<LiveTask> {
         if id & ROOT != 0 {
-            return self.roots.iter().find(|root| root.id == id).map(RootTask::unpack);
+            return self.root_place(id).map(|place| self.roots[place].unpack());
         }
         match self.cache.as_ref().map(|cache| &cache[Self::place(id)]) {
             Some(cache) if cache.id == id => Some(cache.task.unpack()),
@@ -94,9 +94,13 @@ impl TaskMap {
         Some(&mut place.task)
     }
 
+    fn root_place(&self, id: u64) -> Option<usize> {
+        self.roots.iter().position(|root| root.id == id)
+    }
+
     /// Returns the root future `id`. It is added if it is unknown.
     pub(super) fn root(&mut self, id: u64) -> &mut RootTask {
-        let place = match self.roots.iter().position(|root| root.id == id) {
+        let place = match self.root_place(id) {
             Some(place) => place,
             None => {
                 self.roots.push(RootTask { id, spawned_ticks: 0, task: PackedTask::NEW });
@@ -121,7 +125,11 @@ impl TaskMap {
 
     /// Removes the root future `id` if it started no later than `ticks`.
     pub(super) fn remove_root(&mut self, id: u64, ticks: u64) {
-        self.roots.retain(|root| root.id != id || root.spawned_ticks > ticks);
+        if let Some(place) = self.root_place(id) {
+            if self.roots[place].spawned_ticks <= ticks {
+                self.roots.remove(place);
+            }
+        }
     }
 
     /// Returns an upper bound of the number of tasks.
@@ -174,8 +182,8 @@ impl RootTask {
 impl PackedTask {
     fn unpack(&self) -> LiveTask {
         LiveTask {
-            location: Some(self.location).filter(|&location| location != NO_LOCATION),
-            parent: Some(self.parent).filter(|&parent| parent != NONE),
+            location: if self.location == NO_LOCATION { None } else { Some(self.location) },
+            parent: if self.parent == NONE { None } else { Some(self.parent) },
             polled: self.is_polled(),
             window: self.window(),
             spawned_ticks: 0,

@@ -27,8 +27,8 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn step(&mut self, octave: usize, step: usize) -> &mut u64 {
-        if self.octaves.len() <= octave {
-            self.octaves.resize_with(octave + 1, || None);
+        while self.octaves.len() <= octave {
+            self.octaves.push(None);
         }
         &mut self.octaves[octave].get_or_insert_with(|| boxed_array(0))[step]
     }

@@ -263,11 +263,14 @@ impl Add<'_> {
         if let (Some(worker), false) = (poll.more.worker, roles.is_empty()) {
             let later =
                 roles.partition_point(|role| (role.worker, role.at) <= (worker, poll.start));
-            let mut meanwhile = roles[later..]
-                .iter()
-                .take_while(|role| role.worker == worker && role.at < held_end);
-            let taken = meanwhile.find(|role| role.stream != self.stream);
-            held_end = taken.map_or(held_end, |role| role.at);
+            for role in &roles[later..] {
+                if role.worker != worker || role.at >= held_end {
+                    break;
+                }
+                if role.stream != self.stream {
+                    held_end = role.at;
+                }
+            }
         }
         self.sums.poll(poll, held_end, false);
     }
