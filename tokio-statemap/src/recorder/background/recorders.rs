@@ -72,7 +72,9 @@ impl Recorders {
     pub(super) fn all(&self) -> Vec<Arc<Shared>> {
         let mut all = Vec::new();
         for recorder in lock(&self.all).iter() {
-            all.extend(recorder.upgrade());
+            if let Some(recorder) = recorder.upgrade() {
+                all.push(recorder);
+            }
         }
         all
     }

@@ -88,7 +88,9 @@ impl Profiles {
             for (index, function) in Function::all().into_iter().enumerate() {
                 let mut of_threads = Vec::new();
                 for thread in &threads {
-                    of_threads.extend(thread.counts(index));
+                    if let Some(counts) = thread.counts(index) {
+                        of_threads.push(counts);
+                    }
                 }
                 if !of_threads.is_empty() {
                     all.push(Counted::merged(function, &of_threads));

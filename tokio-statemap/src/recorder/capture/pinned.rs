@@ -61,7 +61,7 @@ impl Capture {
     /// Also returns the place of that window.
     pub(crate) fn known(&self, segment: &Segment) -> (usize, Option<&Stream>) {
         let stream = segment.stream;
-        let first = segment.records().first().map_or(0, |record| record.ticks);
+        let first = segment.begins();
         if self.pinned.last().is_none_or(|last| first > last.to) {
             return (self.pinned.len(), self.memory.live_tasks.stream(stream));
         }

@@ -66,7 +66,9 @@ impl Kept {
         // may wait for it; nobody changes it without the lock of the memory.
         let (max_stored, pinned, ended, done_until) = {
             let eviction = lock(&self.eviction);
-            segments.extend_from_slice(&eviction.staged);
+            for segment in &eviction.staged {
+                segments.push(segment.clone());
+            }
             let mut pinned = Vec::new();
             for pin in eviction.pinned.iter() {
                 pinned.push(Arc::clone(pin));

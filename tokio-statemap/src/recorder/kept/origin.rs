@@ -35,7 +35,7 @@ impl Kept {
         }
         let mut segments = Vec::new();
         lock(&self.store).segments(&mut segments);
-        crate::util::sort::by_key(&mut segments, began);
+        crate::util::sort::by_key(&mut segments, Segment::begins);
         for segment in segments.iter().rev() {
             if found.is_some() {
                 break;
@@ -47,7 +47,7 @@ impl Kept {
             return spawn.location;
         }
         let is_before =
-            |other: &&Segment| other.stream == spawn.stream && began(other) < spawn.from;
+            |other: &&Segment| other.stream == spawn.stream && other.begins() < spawn.from;
         let before = segments.iter().rfind(is_before)?;
         let mut notes = Notes::default();
         for record in before.records() {
@@ -55,10 +55,6 @@ impl Kept {
         }
         notes.location()
     }
-}
-
-fn began(segment: &Segment) -> u64 {
-    segment.records().first().map_or(0, |record| record.ticks)
 }
 
 /// The spawn of a task, as a record has it.

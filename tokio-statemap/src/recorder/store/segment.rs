@@ -48,7 +48,12 @@ impl Segment {
 
     /// Returns the sort key, which sorts the segments of a stream in order.
     pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
-        (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
+        (self.stream, self.begins(), self.sequence)
+    }
+
+    /// Returns the time of its first record, in ticks.
+    pub(crate) fn begins(&self) -> u64 {
+        self.records().first().map_or(0, |record| record.ticks)
     }
 
     /// Sorts by [`order`](Self::order), as a hook can.

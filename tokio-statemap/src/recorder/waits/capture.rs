@@ -115,7 +115,6 @@ impl Captures {
         let returns = stack::follow(here, self.end)?;
         let mut calls = Vec::new();
         call_stack::calls_above(self.calls_before, |call| calls.push(call.function));
-        let calls = calls.into();
         table::intern_chain(Chain { depth, returns, calls_hash, calls })
     }
 

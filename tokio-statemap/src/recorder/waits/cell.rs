@@ -157,7 +157,9 @@ pub(crate) fn waiting_tasks(recorder: RecorderId) -> Vec<TaskSeen> {
         // No task is looked at while its thread may wait for this lock.
         let mut cells = Vec::new();
         for cell in &lock(part).cells {
-            cells.extend(cell.upgrade());
+            if let Some(cell) = cell.upgrade() {
+                cells.push(cell);
+            }
         }
         for cell in cells {
             if cell.recorder == recorder {

@@ -31,7 +31,7 @@ pub(super) fn is_at(_: &Registers, _: StackEnd, _: &[Return]) -> bool {
     true
 }
 
-pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Box<[Return]>> {
+pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Vec<Return>> {
     Some(Box::default())
 }
 

@@ -17,11 +17,11 @@ pub(crate) struct Chain {
     /// The distance of the stack pointer from the task's poll, in bytes.
     pub(super) depth: u32,
     /// The return addresses of the functions, the innermost first; the outermost is the one that polls the task.
-    pub(super) returns: Box<[Return]>,
+    pub(super) returns: Vec<Return>,
     /// A hash of `calls`.
     pub(super) calls_hash: u64,
     /// The instrumented functions, the outermost first.
-    pub(super) calls: Box<[&'static Function]>,
+    pub(super) calls: Vec<&'static Function>,
 }
 
 impl Chain {

@@ -194,7 +194,7 @@ impl Progress {
                 stack.map(|stack| tools.frames(&stack)).unwrap_or_default();
             Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
-        if let Some(sample) = sample.as_ref().filter(|_| is_due) {
+        if let (Some(sample), true) = (&sample, is_due) {
             self.is_sampled(age);
             samples::add(recorder, sample.clone());
             match refused {

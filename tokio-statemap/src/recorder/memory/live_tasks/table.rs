@@ -55,7 +55,7 @@ impl Entry {
 /// KiB). It takes 30 bytes per entry at its maximum load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    entries: Box<[Entry]>,
+    entries: Vec<Entry>,
     len: usize,
 }
 
@@ -176,7 +176,7 @@ impl Table {
     #[inline(never)]
     fn resize(&mut self, places: usize) {
         let before = std::mem::take(&mut self.entries);
-        self.entries = vec![Entry::EMPTY; places].into_boxed_slice();
+        self.entries = vec![Entry::EMPTY; places];
         let mut i = 0;
         while i < before.len() {
             let entry = before[i];

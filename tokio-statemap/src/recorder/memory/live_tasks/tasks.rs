@@ -275,7 +275,11 @@ impl LongLived {
     }
 
     fn len(&self) -> usize {
-        self.tables.iter().map(|(_, table)| table.len()).sum()
+        let mut len = 0;
+        for (_, table) in &self.tables {
+            len += table.len();
+        }
+        len
     }
 
     fn retain_seen_in(&mut self, window: usize) {
