@@ -242,11 +242,7 @@ impl Record {
 
 /// Returns how many of `records` are events.
 pub(crate) fn events_in(records: &[Record]) -> u64 {
-    let mut events = 0;
-    for record in records {
-        events += u64::from(record.is_event());
-    }
-    events
+    records.iter().filter(|record| record.is_event()).count() as u64
 }
 
 /// The bits of a task id in a packed payload. Below it is one of the values that stand beside one.
