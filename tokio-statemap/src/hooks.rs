@@ -125,17 +125,15 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
     macro_rules! set {
         ($wanted:expr, $builder_method:ident, $name:ident, $call:ident($($meta:ident)?)) => {
             let (user, name) = (hooks.$name, stringify!($builder_method));
-            match &records {
+            match records.clone() {
+                Some(records) if $wanted && user.is_empty() => {
+                    builder.$builder_method(move |$($meta)?| records.$name($($meta)?));
+                }
                 Some(records) if $wanted => {
-                    let records = records.clone();
-                    if user.is_empty() {
-                        builder.$builder_method(move |$($meta)?| records.$name($($meta)?));
-                    } else {
-                        builder.$builder_method(move |$($meta)?| {
-                            records.$name($($meta)?);
-                            $call(name, &user, $($meta)?);
-                        });
-                    }
+                    builder.$builder_method(move |$($meta)?| {
+                        records.$name($($meta)?);
+                        $call(name, &user, $($meta)?);
+                    });
                 }
                 _ if user.is_empty() => {}
                 _ => _ = builder.$builder_method(move |$($meta)?| $call(name, &user, $($meta)?)),

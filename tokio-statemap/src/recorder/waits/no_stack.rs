@@ -32,7 +32,7 @@ pub(super) fn is_at(_: &Registers, _: StackEnd, _: &[Return]) -> bool {
 }
 
 pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Vec<Return>> {
-    Some(Box::default())
+    Some(Vec::new())
 }
 
 pub(super) fn prepare() {}

@@ -104,9 +104,9 @@ impl Scan {
         for segment in segments {
             let stream = segment.stream;
             let place = find(&self.threads, stream).unwrap_or_else(|place| {
-                let mut thread = ThreadState::default();
                 // As the records that were dropped left it.
-                thread.worker = live_tasks.stream(stream).and_then(|known| known.state.worker);
+                let worker = live_tasks.stream(stream).and_then(|known| known.state.worker);
+                let thread = ThreadState { worker, ..ThreadState::default() };
                 self.threads.insert(place, (stream, thread));
                 place
             });

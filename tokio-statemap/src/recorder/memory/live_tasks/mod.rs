@@ -116,10 +116,8 @@ impl Visitor for Update<'_> {
                 self.stream.terminated = Some(task);
                 self.live_tasks.ended.push((task, at));
             }
-            Entry::Worker(worker) => {
-                if let Some(worker) = worker {
-                    self.live_tasks.roles.push(Role { worker, stream: self.id, at });
-                }
+            Entry::Worker(Some(worker)) => {
+                self.live_tasks.roles.push(Role { worker, stream: self.id, at });
             }
             Entry::ThreadStop => self.stream.stopped = true,
             Entry::Park => self.stream.parked = Some(true),

@@ -147,10 +147,8 @@ impl Sums {
     #[inline(never)]
     fn apply_claims(&mut self) {
         let mut claims = std::mem::take(&mut self.claims);
-        let mut number = 0;
-        for claim in &mut claims {
+        for (number, claim) in (0..).zip(&mut claims) {
             claim.number = number;
-            number += 1;
         }
         let order = |claim: &Claim| (claim.worker, claim.at, claim.number);
         heapsort(&mut claims, &|a, b| order(a) < order(b));
