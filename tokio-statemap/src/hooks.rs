@@ -122,47 +122,51 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
     let (tasks, workers) = records.as_ref().map_or((false, false), TokioHooks::wants);
     let any = tasks || workers;
 
-    macro_rules! call {
-        ($user:ident, $builder_method:ident($($meta:ident)?)) => {
-            for hook in &$user {
-                guarded(stringify!($builder_method), || hook($($meta)?));
-            }
-        };
-    }
     macro_rules! set {
-        ($wanted:expr, $builder_method:ident, $name:ident, ($($meta:ident)?)) => {
-            let user = hooks.$name;
-            match records.clone().filter(|_| $wanted) {
-                Some(records) if user.is_empty() => {
+        ($wanted:expr, $builder_method:ident, $name:ident, $call:ident($($meta:ident)?)) => {
+            let (user, name) = (hooks.$name, stringify!($builder_method));
+            match records.clone() {
+                Some(records) if $wanted && user.is_empty() => {
                     builder.$builder_method(move |$($meta)?| records.$name($($meta)?));
                 }
-                Some(records) => {
+                Some(records) if $wanted => {
                     builder.$builder_method(move |$($meta)?| {
                         records.$name($($meta)?);
-                        call!(user, $builder_method($($meta)?));
+                        $call(name, &user, $($meta)?);
                     });
                 }
-                None if user.is_empty() => {}
-                None => {
-                    builder.$builder_method(move |$($meta)?| call!(user, $builder_method($($meta)?)));
-                }
+                _ if user.is_empty() => {}
+                _ => _ = builder.$builder_method(move |$($meta)?| $call(name, &user, $($meta)?)),
             }
         };
     }
 
-    set!(any, on_thread_start, thread_start, ());
-    set!(any, on_thread_stop, thread_stop, ());
-    set!(workers, on_thread_park, thread_park, ());
-    set!(workers, on_thread_unpark, thread_unpark, ());
+    set!(any, on_thread_start, thread_start, call());
+    set!(any, on_thread_stop, thread_stop, call());
+    set!(workers, on_thread_park, thread_park, call());
+    set!(workers, on_thread_unpark, thread_unpark, call());
     #[cfg(tokio_unstable)]
     {
-        set!(tasks, on_task_spawn, task_spawn, (meta));
-        set!(tasks, on_before_task_poll, before_task_poll, (meta));
-        set!(tasks, on_after_task_poll, after_task_poll, (meta));
-        set!(tasks, on_task_terminate, task_terminate, (meta));
+        set!(tasks, on_task_spawn, task_spawn, call_of_task(meta));
+        set!(tasks, on_before_task_poll, before_task_poll, call_of_task(meta));
+        set!(tasks, on_after_task_poll, after_task_poll, call_of_task(meta));
+        set!(tasks, on_task_terminate, task_terminate, call_of_task(meta));
     }
     #[cfg(not(tokio_unstable))]
     let _ = tasks;
+}
+
+fn call(name: &str, hooks: &[ThreadHook]) {
+    for hook in hooks {
+        guarded(name, hook);
+    }
+}
+
+#[cfg(tokio_unstable)]
+fn call_of_task(name: &str, hooks: &[TaskHook], meta: &TaskMeta<'_>) {
+    for hook in hooks {
+        guarded(name, || hook(meta));
+    }
 }
 
 /// Calls a hook of the user's. A panic in a hook would kill the worker in a release build, abort

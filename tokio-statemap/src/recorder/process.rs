@@ -110,7 +110,7 @@ pub(super) fn sleeps() -> bool {
 
 /// Sleeps until woken, but no longer than `most` if given, and not at all if `has_work` then returns `true`. Called by
 /// the thread.
-pub(super) fn sleep(most: Option<Duration>, has_work: impl FnOnce() -> bool) {
+pub(super) fn sleep(most: Option<Duration>, has_work: &dyn Fn() -> bool) {
     SLEEPS.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     if !has_work() {

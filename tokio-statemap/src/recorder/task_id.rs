@@ -38,14 +38,21 @@ pub fn check_casts() -> Result<(), InvalidCasts> {
 }
 
 fn ids_are_what_they_display() -> bool {
-    // Only tasks have ids, and only a runtime spawns tasks. A future that is never polled suffices.
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
-        return true; // no runtime can be built, so there are no tasks
-    };
-    let ids = [runtime.spawn(async {}).id(), runtime.spawn(async {}).id()];
-    // Dropping a runtime can block, which is not allowed inside another runtime.
-    runtime.shutdown_background();
-    ids.iter().all(|&id| number(id).to_string() == id.to_string())
+    let is_number = |id: tokio::task::Id| number(id).to_string() == id.to_string();
+    // Where there is none, there are no tasks, either.
+    new().is_none_or(is_number) && new().is_none_or(is_number)
+}
+
+/// Returns the id of a new task. `None` on a thread whose thread-local values are destroyed.
+///
+/// Spawning a task is the only way to have Tokio assign an id. This one is spawned on a `LocalSet`
+/// outside any runtime and is never polled; no hook runs for it.
+pub(crate) fn new() -> Option<tokio::task::Id> {
+    use tokio::runtime::Handle;
+    use tokio::task::LocalSet;
+
+    let is_ending = Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed());
+    if is_ending { None } else { Some(LocalSet::new().spawn_local(async {}).id()) }
 }
 
 #[cfg(test)]

@@ -1,29 +1,80 @@
 //! Sorting with hardly any stack, for hooks: the standard library's sorts put dozens of elements, or whole
-//! kilobytes there.
+//! kilobytes there. It is compiled once, whatever is sorted.
 
-/// Sorts in place; equal elements may end up in any order. Usually they are sorted already.
-pub(crate) fn heapsort<T, K: Ord>(all: &mut [T], key: impl Fn(&T) -> K) {
-    if all.is_sorted_by_key(&key) {
-        return;
+/// A heap: no element is before the one that is its parent.
+struct Heap<'a, T> {
+    all: &'a mut [T],
+    is_before: &'a dyn Fn(&T, &T) -> bool,
+}
+
+/// The elements of a heap, by their places.
+trait Places {
+    fn is_before(&self, a: usize, b: usize) -> bool;
+    fn swap(&mut self, a: usize, b: usize);
+}
+
+impl<T> Places for Heap<'_, T> {
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        (self.is_before)(&self.all[a], &self.all[b])
     }
-    // The root is the last in order.
-    for parent in (0..all.len() / 2).rev() {
-        sift_down(all, parent, &key);
-    }
-    for end in (1..all.len()).rev() {
-        all.swap(0, end);
-        sift_down(&mut all[..end], 0, &key);
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.all.swap(a, b);
     }
 }
 
-/// Moves an element down the heap until no child is later in order.
-fn sift_down<T, K: Ord>(heap: &mut [T], mut parent: usize, key: &impl Fn(&T) -> K) {
+/// Sorts in place; equal elements may end up in any order. Usually they are sorted already.
+pub(crate) fn heapsort<T>(all: &mut [T], is_before: &dyn Fn(&T, &T) -> bool) {
+    let len = all.len();
+    // The root is the last in order.
+    sort(&mut Heap { all, is_before: &|a, b| is_before(b, a) }, len);
+}
+
+/// Makes a heap whose root is before all others.
+pub(crate) fn heapify<T>(all: &mut [T], is_before: &dyn Fn(&T, &T) -> bool) {
+    let len = all.len();
+    build(&mut Heap { all, is_before }, len);
+}
+
+/// Makes it a heap again after its root was replaced.
+pub(crate) fn sift_root<T>(all: &mut [T], is_before: &dyn Fn(&T, &T) -> bool) {
+    let len = all.len();
+    sift_down(&mut Heap { all, is_before }, 0, len);
+}
+
+fn sort(heap: &mut dyn Places, len: usize) {
+    let mut place = 1;
+    while place < len && !heap.is_before(place - 1, place) {
+        place += 1;
+    }
+    if place >= len {
+        return;
+    }
+    build(heap, len);
+    let mut end = len;
+    while end > 1 {
+        end -= 1;
+        heap.swap(0, end);
+        sift_down(heap, 0, end);
+    }
+}
+
+fn build(heap: &mut dyn Places, len: usize) {
+    let mut parent = len / 2;
+    while parent > 0 {
+        parent -= 1;
+        sift_down(heap, parent, len);
+    }
+}
+
+/// Moves an element down the heap, of so many, until no child is before it.
+fn sift_down(heap: &mut dyn Places, mut parent: usize, len: usize) {
     loop {
         let mut child = 2 * parent + 1;
-        if child + 1 < heap.len() && key(&heap[child]) < key(&heap[child + 1]) {
+        if child + 1 < len && heap.is_before(child + 1, child) {
             child += 1;
         }
-        if child >= heap.len() || key(&heap[parent]) >= key(&heap[child]) {
+        if child >= len || !heap.is_before(child, parent) {
             return;
         }
         heap.swap(parent, child);
@@ -41,8 +92,15 @@ mod tests {
             let mut all: Vec<_> = (0..n).map(|i| i * 7919 % 97).collect();
             let mut sorted = all.clone();
             sorted.sort_unstable();
-            heapsort(&mut all, |i| *i);
+            let mut heap = all.clone();
+            heapsort(&mut all, &|a, b| a < b);
             assert_eq!(all, sorted);
+            heapify(&mut heap, &|a, b| a < b);
+            for least in sorted {
+                assert_eq!(heap[0], least);
+                heap.swap_remove(0);
+                sift_root(&mut heap, &|a, b| a < b);
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn recorder_stopped(recorder: &Shared) {
 /// Starts the thread, unless it exists or has nothing to do.
 pub(crate) fn start_thread(recorder: &Shared) {
     let start = || crate::sys::start("tokio-statemap", Box::new(run));
-    let started = STARTED.start_thread(start);
+    let started = STARTED.start_thread(&start);
     if let (Err(error), true) = (started, recorder.kept.config.stacks) {
         warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
     }
@@ -59,7 +59,9 @@ pub(crate) fn start_thread(recorder: &Shared) {
 
 /// Has the watcher look at all threads that have recorded so far.
 pub(crate) fn watch_all(recorder: &Shared) {
-    recorder.kept.buffers().into_iter().for_each(|buffer| woken::add(recorder, buffer));
+    for buffer in recorder.kept.buffers() {
+        woken::add(recorder, buffer);
+    }
 }
 
 /// The number of rounds between two looks at seccomp filters: some seconds. The first filter is noticed at once.
@@ -73,7 +75,9 @@ fn run() {
     crate::sys::slice::prefer_soon();
     let (mut watcher, mut pace) = (Watcher::default(), Pace::default());
     // Threads that recorded before there was a watcher had none to wake.
-    STARTED.all().iter().for_each(|recorder| watch_all(recorder));
+    for recorder in STARTED.all() {
+        watch_all(&recorder);
+    }
     let mut rounds = 0_u32;
     let mut spare = Spare::default();
     while !STARTED.are_over() {
@@ -90,8 +94,11 @@ fn run() {
         spare.take_back(!filled.is_nothing(), &recorders);
         drop(recorders);
         if filled.is_nothing() && watcher.is_idle() {
-            let most = [spare.time(), watcher.rest()].into_iter().flatten().min();
-            process::sleep(most, || {
+            let most = match (spare.time(), watcher.rest()) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+            process::sleep(most, &|| {
                 let recorders = STARTED.all();
                 let has_full = |recorder: &Arc<Shared>| recorder.kept.has_full_chunks();
                 !watcher.is_idle() || recorders.is_empty() || recorders.iter().any(has_full)
@@ -106,5 +113,9 @@ fn run() {
 
 /// Collects full chunks.
 fn collect(recorders: &[Arc<Shared>]) -> Filled {
-    recorders.iter().map(|recorder| recorder.kept.collect()).fold(Filled::default(), Filled::max)
+    let mut most = Filled::default();
+    for recorder in recorders {
+        most = most.max(recorder.kept.collect());
+    }
+    most
 }

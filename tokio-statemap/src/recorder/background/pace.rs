@@ -34,7 +34,10 @@ impl Pace {
             let half = self.0.map_or(LONGEST, |time| time / 2);
             self.0 = Some(half.max(SHORTEST));
         } else if chunks * LITTLE < of {
-            self.0 = self.0.map(|time| time * 2).filter(|&time| time <= LONGEST);
+            self.0 = match self.0 {
+                Some(time) if time * 2 <= LONGEST => Some(time * 2),
+                _ => None,
+            };
         }
     }
 }

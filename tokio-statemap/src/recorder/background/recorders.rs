@@ -34,18 +34,18 @@ impl Recorders {
             // Those of the parent, of which a lock may be held for ever.
             std::mem::forget(std::mem::take(&mut *all));
         }
-        all.retain(|other| other.strong_count() > 0);
+        retain(&mut all, &|other| other.strong_count() > 0);
         all.push(recorder.this());
         self.process.adopt();
     }
 
     /// Removes a recorder that is stopped.
     pub(super) fn remove(&self, recorder: &Shared) {
-        lock(&self.all).retain(|other| !std::ptr::eq(other.as_ptr(), recorder));
+        retain(&mut lock(&self.all), &|other| !std::ptr::eq(other.as_ptr(), recorder));
     }
 
     /// Calls `start`, unless the thread exists or no recorder is started.
-    pub(super) fn start_thread(&self, start: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn start_thread(&self, start: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
         if self.process.is_forked() {
             return Ok(());
         }
@@ -70,8 +70,18 @@ impl Recorders {
 
     /// Returns the recorders that are started.
     pub(super) fn all(&self) -> Vec<Arc<Shared>> {
-        lock(&self.all).iter().filter_map(Weak::upgrade).collect()
+        let mut all = Vec::new();
+        for recorder in lock(&self.all).iter() {
+            if let Some(recorder) = recorder.upgrade() {
+                all.push(recorder);
+            }
+        }
+        all
     }
+}
+
+fn retain(all: &mut Vec<Weak<Shared>>, stays: &dyn Fn(&Weak<Shared>) -> bool) {
+    all.retain(|recorder| stays(recorder));
 }
 
 /// Returns a recorder that is dropped while it is started doesn't remove itself: a hook may drop it, which has little
@@ -91,14 +101,14 @@ mod tests {
         let started = Recorders::new(Box::leak(Box::new(Process::new())));
         let recorders = [(), ()].map(|()| Recorder::new(CollectorConfig::default()));
         let no_thread = || Err(io::ErrorKind::WouldBlock.into());
-        started.start_thread(|| panic!("there is nothing to do for it")).unwrap();
+        started.start_thread(&|| panic!("there is nothing to do for it")).unwrap();
         started.add(&recorders[0]);
-        started.start_thread(no_thread).unwrap_err();
+        started.start_thread(&no_thread).unwrap_err();
         assert!(!started.process.is_there());
         // The next recorder may be luckier.
         started.add(&recorders[1]);
-        started.start_thread(|| Ok(())).unwrap();
-        started.start_thread(|| panic!("there is one")).unwrap();
+        started.start_thread(&|| Ok(())).unwrap();
+        started.start_thread(&|| panic!("there is one")).unwrap();
         assert_eq!(started.all().len(), 2);
         assert!(!started.are_over() && started.process.is_there());
         recorders.iter().for_each(|recorder| started.remove(recorder));
@@ -111,6 +121,6 @@ mod tests {
         let started = Recorders::new(Box::leak(Box::new(Process::new())));
         started.add(&Recorder::new(CollectorConfig::default()));
         assert!(started.are_over());
-        started.start_thread(|| panic!("there is nothing to do for it")).unwrap();
+        started.start_thread(&|| panic!("there is nothing to do for it")).unwrap();
     }
 }

@@ -23,7 +23,10 @@ impl Spare {
         match self.last {
             None => self.last = has_filled.then(Instant::now),
             Some(last) if last.elapsed() >= PERIOD => {
-                let left: usize = recorders.iter().map(|of| of.kept.take_back(AHEAD)).sum();
+                let mut left = 0;
+                for recorder in recorders {
+                    left += recorder.kept.take_back(AHEAD);
+                }
                 self.last = (left > 0 || has_filled).then(Instant::now);
             }
             Some(_) => {}

@@ -60,10 +60,12 @@ pub(crate) fn hash_above(base: usize) -> u64 {
     STACK.with(|stack| {
         let depth = stack.depth.get();
         let (kept, from) = (depth.min(MOST), base.min(depth).min(MOST));
-        let calls = stack.calls[from..kept].iter().filter_map(Cell::get);
-        let hash = calls.fold(0_u64, |hash, call| {
-            hash.wrapping_mul(BASE).wrapping_add(mix(call.function.address() as u64))
-        });
+        let mut hash = 0_u64;
+        for call in &stack.calls[from..kept] {
+            if let Some(call) = call.get() {
+                hash = hash.wrapping_mul(BASE).wrapping_add(mix(call.function.address() as u64));
+            }
+        }
         let more = (depth - kept).saturating_sub(base.saturating_sub(MOST)) as u64;
         mix(hash.wrapping_add(more))
     })
@@ -73,8 +75,11 @@ pub(crate) fn hash_above(base: usize) -> u64 {
 pub(crate) fn calls_above(base: usize, mut f: impl FnMut(&Call)) {
     STACK.with(|stack| {
         let kept = stack.depth.get().min(MOST);
-        let calls = stack.calls[..kept].iter().skip(base);
-        calls.filter_map(Cell::get).for_each(|call| f(&call));
+        for call in &stack.calls[base.min(kept)..kept] {
+            if let Some(call) = call.get() {
+                f(&call);
+            }
+        }
     });
 }
 

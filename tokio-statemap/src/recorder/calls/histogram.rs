@@ -15,12 +15,15 @@ pub(super) const BUCKETS: usize = (OCTAVES + 1) * STEPS;
 pub(super) struct Histogram {
     sum_ticks: AtomicU64,
     longest_ticks: AtomicU64,
-    buckets: Box<[AtomicU32]>,
+    buckets: Vec<AtomicU32>,
 }
 
 impl Histogram {
     pub(super) fn new() -> Self {
-        let buckets = std::iter::repeat_with(|| AtomicU32::new(0)).take(BUCKETS).collect();
+        let mut buckets = Vec::with_capacity(BUCKETS);
+        while buckets.len() < BUCKETS {
+            buckets.push(AtomicU32::new(0));
+        }
         Self { sum_ticks: AtomicU64::new(0), longest_ticks: AtomicU64::new(0), buckets }
     }
 
@@ -86,11 +89,13 @@ impl Times {
     pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut before = 0;
-        let bucket = self.buckets.iter().position(|&count| {
+        for (bucket, count) in self.buckets.iter().enumerate() {
             before += count;
-            before >= rank
-        })?;
-        Some(middle(bucket).min(self.longest_ticks))
+            if before >= rank {
+                return Some(middle(bucket).min(self.longest_ticks));
+            }
+        }
+        None
     }
 }
 

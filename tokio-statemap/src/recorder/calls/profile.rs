@@ -52,7 +52,7 @@ impl Profiles {
         let thread = Arc::new(ThreadProfile {
             recorder_id: self.recorder_id,
             mode: Arc::clone(&self.mode),
-            groups: std::array::from_fn(|_| OnceLock::new()),
+            groups: [const { OnceLock::new() }; GROUPS],
             beyond: AtomicU64::new(0),
         });
         lock(&self.threads).push(Arc::clone(&thread));
@@ -62,9 +62,13 @@ impl Profiles {
     /// Calls `f` with the counts of the recorder that belong to no thread, if the recorder still exists.
     #[cold]
     #[inline(never)]
-    pub(crate) fn elsewhere(recorder_id: RecorderId, f: impl FnOnce(&ThreadProfile)) {
-        let found =
-            lock(&ALL).iter().find(|(id, _)| *id == recorder_id).map(|found| found.1.clone());
+    pub(crate) fn elsewhere(recorder_id: RecorderId, f: &dyn Fn(&ThreadProfile)) {
+        let mut found = None;
+        for (id, profiles) in lock(&ALL).iter() {
+            if *id == recorder_id {
+                found = Some(Weak::clone(profiles));
+            }
+        }
         if let Some(profiles) = found.and_then(|profiles| profiles.upgrade()) {
             let mut elsewhere = lock(&profiles.elsewhere);
             f(elsewhere.get_or_insert_with(|| profiles.new_thread()));
@@ -82,13 +86,22 @@ impl Profiles {
         let mut all = Vec::new();
         if !threads.is_empty() {
             for (index, function) in Function::all().into_iter().enumerate() {
-                let of_threads: Vec<_> = threads.iter().filter_map(|t| t.counts(index)).collect();
+                let mut of_threads = Vec::new();
+                for thread in &threads {
+                    if let Some(counts) = thread.counts(index) {
+                        of_threads.push(counts);
+                    }
+                }
                 if !of_threads.is_empty() {
                     all.push(Counted::merged(function, &of_threads));
                 }
             }
         }
-        (all, threads.iter().map(|thread| thread.beyond.load(Ordering::Relaxed)).sum())
+        let mut beyond = 0;
+        for thread in &threads {
+            beyond += thread.beyond.load(Ordering::Relaxed);
+        }
+        (all, beyond)
     }
 }
 
@@ -137,7 +150,7 @@ impl ThreadProfile {
     #[inline(never)]
     fn new_counts(&self, index: usize) -> Option<&Counts> {
         let group = self.groups.get(index / OF_GROUP)?;
-        let group = group.get_or_init(|| Box::new(std::array::from_fn(|_| OnceLock::new())));
+        let group = group.get_or_init(|| Box::new([const { OnceLock::new() }; OF_GROUP]));
         Some(group[index % OF_GROUP].get_or_init(Box::default))
     }
 
@@ -175,8 +188,11 @@ impl ThreadProfile {
     pub(crate) fn end(&self, function: &'static Function, how: End, times: Option<[u64; 3]>) {
         let Some(counts) = self.counts_of(function) else { return };
         if let Some(ticks) = times {
-            let ended = counts.ended.get_or_init(Box::default);
-            ended.iter().zip(ticks).for_each(|(histogram, ticks)| histogram.add(ticks));
+            let new = || Box::new([Histogram::new(), Histogram::new(), Histogram::new()]);
+            let [all, own, waiting] = &**counts.ended.get_or_init(new);
+            all.add(ticks[0]);
+            own.add(ticks[1]);
+            waiting.add(ticks[2]);
         }
         let ends = match how {
             End::Completed => &counts.completed,
@@ -200,12 +216,6 @@ struct Counts {
     ended: OnceLock<Box<[Histogram; 3]>>,
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The counts of a function.
 #[derive(Debug)]
 pub(crate) struct Counted {
@@ -223,14 +233,22 @@ pub(crate) struct Counted {
 impl Counted {
     fn merged(function: &'static Function, threads: &[&Counts]) -> Self {
         let sum = |of: fn(&Counts) -> &AtomicU64| {
-            threads.iter().map(|counts| of(counts).load(Ordering::Acquire)).sum()
+            let mut sum = 0;
+            for counts in threads {
+                sum += of(counts).load(Ordering::Acquire);
+            }
+            sum
         };
         // A call that is seen to have ended is then seen to have begun, on whatever thread.
         let (completed, cancelled) = (sum(|c| &c.completed), sum(|c| &c.cancelled));
         let begun = sum(|c| &c.begun);
         let mut ended: [Times; 3] = Default::default();
-        for one in threads.iter().filter_map(|counts| counts.ended.get()) {
-            ended.iter_mut().zip(one.iter()).for_each(|(all, one)| all.merge(one));
+        for counts in threads {
+            if let Some(one) = counts.ended.get() {
+                for (all, one) in ended.iter_mut().zip(&one[..]) {
+                    all.merge(one);
+                }
+            }
         }
         Self {
             function,

@@ -4,7 +4,7 @@ use crate::config::Keep;
 use crate::recorder::capture::Capture;
 use crate::recorder::record::Kind;
 use crate::recorder::store::oldest::{oldest, until};
-use crate::recorder::store::segment::{Segment, first_event, last_event};
+use crate::recorder::store::segment::{first_event, last_event};
 use crate::recorder::window::Window;
 
 impl Capture {
@@ -33,16 +33,14 @@ impl Capture {
         }
         if is_full || keep == Keep::First && surplus > 0 {
             // Nothing is known after the last kept event.
-            let last = self.segments.iter().filter_map(last_event).map(|record| record.ticks);
-            self.end = last.max().unwrap_or(self.begin);
+            self.end = last_event(&self.segments).unwrap_or(self.begin);
             self.windows.retain(|&(from, _)| from <= self.end);
             if let Some((_, to)) = self.windows.last_mut() {
                 *to = self.end;
             }
         }
         if self.memory.live_tasks.has_evicted() {
-            let first = self.segments.iter().filter_map(first_event).map(|record| record.ticks);
-            let first = first.min();
+            let first = first_event(&self.segments);
             self.begin = first.unwrap_or(self.end);
             self.memory.live_tasks.advance_to(first.unwrap_or(u64::MAX), windows);
         }
@@ -50,11 +48,16 @@ impl Capture {
 
     fn cut_oldest(&mut self, surplus: u64, stored: u64, windows: &[Window]) {
         let oldest = oldest(&self.segments, surplus, stored);
-        let segments = self.segments.iter_mut().zip(oldest);
-        let dropped: Vec<_> = segments.map(|(segment, n)| segment.split_front(n)).collect();
-        let records = dropped.iter().flat_map(Segment::records);
-        let ends = records.filter(|record| record.kind() == Kind::Terminate);
-        self.ended = ends.map(|record| (record.payload(), record.ticks)).collect();
+        let mut dropped = Vec::new();
+        for (segment, n) in self.segments.iter_mut().zip(oldest) {
+            let old = segment.split_front(n);
+            for record in old.records() {
+                if record.kind() == Kind::Terminate {
+                    self.ended.push((record.payload(), record.ticks));
+                }
+            }
+            dropped.push(old);
+        }
         self.memory.update(&dropped, windows);
     }
 
@@ -72,10 +75,9 @@ impl Capture {
         self.memory.update(&self.segments, windows);
         self.memory.live_tasks = before;
         let ends_with_last = self.config.keep == Keep::First && end > self.end;
-        let last = self.segments.iter().filter_map(last_event).map(|record| record.ticks).max();
-        match last.filter(|_| ends_with_last) {
-            Some(last) => self.memory.sums.finish(last, &until(last, windows)),
-            None => self.memory.sums.finish(end, windows),
+        match last_event(&self.segments) {
+            Some(last) if ends_with_last => self.memory.sums.finish(last, &until(last, windows)),
+            _ => self.memory.sums.finish(end, windows),
         }
     }
 }

@@ -117,9 +117,13 @@ impl Capture {
         let KeptRecords { now, windows, .. } = &records;
         let zero = windows.first().unwrap_or(*now);
         // Records of the last instant may be slightly later than `now`.
-        let last = records.segments.iter().filter_map(last_event).map(|r| r.ticks).max();
+        let last = last_event(&records.segments);
         let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(*now).max(*now));
         let end = windows.all.last().map_or(*now, end_of).max(last.unwrap_or(0));
+        let mut up_to_end = Vec::with_capacity(windows.all.len());
+        for window in &windows.all {
+            up_to_end.push((window.from, end_of(window)));
+        }
         let mut capture = Self {
             config: kept.config.clone(),
             runtime: recorder.runtime.name(),
@@ -128,7 +132,7 @@ impl Capture {
             scale,
             zero,
             lost: records.lost,
-            windows: windows.all.iter().map(|w| (w.from, end_of(w))).collect(),
+            windows: up_to_end,
             recorded: Vec::new(),
             windows_before: windows.before.clone(),
             begin: zero,

@@ -32,21 +32,25 @@ impl Capture {
         }
         let (detail, end) = (self.begin, self.end);
         // What was cut.
-        self.segments.retain(|segment| !segment.records().is_empty());
+        Segment::retain_full(&mut self.segments);
         self.windows.retain(|&(_, to)| to > detail || to == end);
         if let Some((from, _)) = self.windows.first_mut() {
             *from = (*from).max(detail);
         }
         let mut windows = Vec::new();
         for pin in pinned {
-            self.segments.extend(pin.segments());
+            pin.segments(&mut self.segments);
             let (from, to) = (pin.from, pin.to.min(done_until));
             windows.push((from, to.min(detail).max(from)));
-            let known = pin.tasks.iter().filter_map(|(&id, task)| Some((id, (*task)?)));
-            let (threads, tasks) = (pin.threads.clone(), known.collect());
-            self.pinned.push(PinnedState { from, to, threads, tasks });
+            let mut tasks = Vec::new();
+            for (&id, task) in pin.tasks.iter() {
+                if let Some(task) = *task {
+                    tasks.push((id, task));
+                }
+            }
+            self.pinned.push(PinnedState { from, to, threads: pin.threads.clone(), tasks });
         }
-        crate::util::sort::by_key(&mut self.segments, Segment::order);
+        Segment::sort_in_order(&mut self.segments);
         self.begin = windows[0].0;
         windows.append(&mut self.windows);
         self.windows = windows;
@@ -57,14 +61,19 @@ impl Capture {
     /// Also returns the place of that window.
     pub(crate) fn known(&self, segment: &Segment) -> (usize, Option<&Stream>) {
         let stream = segment.stream;
-        let first = segment.records().first().map_or(0, |record| record.ticks);
+        let first = segment.begins();
         if self.pinned.last().is_none_or(|last| first > last.to) {
             return (self.pinned.len(), self.memory.live_tasks.stream(stream));
         }
-        let after = self.pinned.partition_point(|pin| pin.from <= first);
-        let Some(place) = after.checked_sub(1) else { return (0, None) };
-        let threads = &self.pinned[place].threads;
-        let known = threads.iter().find(|(id, ..)| *id == stream).map(|(_, known, _)| known);
-        (place, known)
+        // There are few.
+        let Some(place) = self.pinned.iter().rposition(|pin| pin.from <= first) else {
+            return (0, None);
+        };
+        for (id, known, _) in &self.pinned[place].threads {
+            if *id == stream {
+                return (place, Some(known));
+            }
+        }
+        (place, None)
     }
 }

@@ -161,11 +161,13 @@ impl Anchors {
     pub(super) fn length_ns(&self, from: u64, to: u64) -> u64 {
         let pieces = self.pieces.all();
         let ns = |ticks| pieces[piece_of(pieces, ticks)].ns(ticks);
-        let length_ns = ns(to).saturating_sub(ns(from));
-        let is_between =
-            |jump: &&Jump| from <= jump.from.min(jump.to) && jump.from.max(jump.to) <= to;
-        let jumps = self.jumps.iter().filter(is_between);
-        length_ns.saturating_sub(jumps.map(|jump| jump.length_ns).sum())
+        let mut length_ns = ns(to).saturating_sub(ns(from));
+        for jump in &self.jumps {
+            if from <= jump.from.min(jump.to) && jump.from.max(jump.to) <= to {
+                length_ns = length_ns.saturating_sub(jump.length_ns);
+            }
+        }
+        length_ns
     }
 
     /// Reads both clocks until nothing interrupts that, which would relate them wrongly. Returns `None` if that fails again
@@ -220,7 +222,7 @@ impl Anchors {
             source.go_on(Continued { ticks, at_ns: reading.at_ns, rate: self.rate() });
             reading.ticks = ticks;
         }
-        let went_back = source.continued_at().filter(|_| !self.account.went_back);
+        let went_back = if self.account.went_back { None } else { source.continued_at() };
         // Two processors' counters may differ by some ns.
         if reading.ticks <= self.last.ticks.max(self.given_out) {
             return None;
@@ -255,7 +257,10 @@ impl Anchors {
         }
         self.reference.add(span);
         let is_long = span.ns >= USUAL_NS / 2;
-        let rate = Rate::from_span(span).filter(|_| is_long).unwrap_or_else(|| self.rate());
+        let rate = match Rate::from_span(span) {
+            Some(rate) if is_long => rate,
+            _ => self.rate(),
+        };
         let ns = (reading.at_ns - self.start_ns).saturating_add(self.ahead_ns);
         self.pieces.reach(reading.ticks, ns, rate);
     }

@@ -53,8 +53,13 @@ impl Clock {
 
     fn with_source(source: Source) -> Self {
         // Of some readings the narrowest: another thread may have the processor in between.
-        let readings = (0..8).map(|_| source.read()).min_by_key(|reading| reading.width);
-        let start = readings.unwrap_or_else(|| source.read());
+        let mut start = source.read();
+        for _ in 1..8 {
+            let reading = source.read();
+            if reading.width < start.width {
+                start = reading;
+            }
+        }
         Self {
             start,
             utc_at_start: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),

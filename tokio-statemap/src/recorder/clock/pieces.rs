@@ -130,8 +130,10 @@ impl Pieces {
         let newer = self.all.len().saturating_sub(RECENT);
         let (mut from, mut to) = (0, 0);
         while from < self.all.len() {
-            let merged = self.all.get(from..from + 3).filter(|_| from + 2 <= newer);
-            let merged = merged.and_then(|three| merged_two(three, self.max_error_ns));
+            let merged = match self.all.get(from..from + 3) {
+                Some(three) if from + 2 <= newer => merged_two(three, self.max_error_ns),
+                _ => None,
+            };
             self.all[to] = merged.unwrap_or(self.all[from]);
             from += if merged.is_some() { 2 } else { 1 };
             to += 1;

@@ -1,13 +1,13 @@
 //! Functions that are given names where their futures are made.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::future::Future;
 use std::panic::Location;
 use std::sync::{LazyLock, Mutex};
 
 use crate::recorder::functions::{Function, Instrumented, instrumented};
 use crate::recorder::hot::locations;
+use crate::util::map::Map;
 use crate::util::sync::lock;
 
 /// Gives futures a name, under which their times are counted and waits in them are shown.
@@ -43,7 +43,7 @@ type StaticLocation = &'static Location<'static>;
 /// A name, by its own address, and the place that gave it.
 type Key = (usize, usize, usize);
 
-static ALL: LazyLock<Mutex<HashMap<(&'static str, usize), &'static Function>>> =
+static ALL: LazyLock<Mutex<Map<(&'static str, usize), &'static Function>>> =
     LazyLock::new(Mutex::default);
 
 /// The function that stands for those beyond the most.
@@ -78,7 +78,7 @@ fn function(name: &'static str, location: StaticLocation) -> &'static Function {
 fn intern(
     name: &'static str,
     location: StaticLocation,
-    all: &mut HashMap<(&'static str, usize), &'static Function>,
+    all: &mut Map<(&'static str, usize), &'static Function>,
 ) -> &'static Function {
     let key = (name, locations::address(location));
     if let Some(function) = all.get(&key) {

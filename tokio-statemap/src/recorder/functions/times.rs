@@ -71,7 +71,7 @@ impl CallTimes {
         });
         // A closure of its own, so that the usual one is inlined.
         if !is_counted {
-            Profiles::elsewhere(recorder_id, |profile| {
+            Profiles::elsewhere(recorder_id, &|profile| {
                 profile.poll(function, ticks, own_ticks, is_outermost);
             });
         }

@@ -299,7 +299,7 @@ impl Shared {
         if let Some(ticks) = self.ticks() {
             if let Err(why) = thread_recorder::with(self, |thread| write(thread, ticks)) {
                 // A new time, as other threads may have written to the fallback since.
-                self.record_without_thread(why, |thread| write(thread, self.kept.clock.ticks()));
+                self.record_without_thread(why, &|thread| write(thread, self.kept.clock.ticks()));
             }
         }
     }
@@ -319,13 +319,13 @@ impl Shared {
             return;
         }
         if let Err(why) = thread_recorder::with(self, |thread| thread.buffer.refuse()) {
-            self.record_without_thread(why, |thread| thread.buffer.refuse());
+            self.record_without_thread(why, &|thread| thread.buffer.refuse());
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn record_without_thread(&self, why: Unavailable, write: impl FnOnce(&mut ThreadRecorder)) {
+    fn record_without_thread(&self, why: Unavailable, write: &dyn Fn(&mut ThreadRecorder)) {
         match why {
             Unavailable::Destroyed => {
                 let mut thread = lock(&self.fallback);

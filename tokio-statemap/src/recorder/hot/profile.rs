@@ -45,7 +45,7 @@ pub(crate) fn with<R>(
 #[inline]
 pub(crate) fn with_those_of(recorder_id: RecorderId, f: impl Fn(&ThreadProfile)) {
     if !with_own_of(recorder_id, &f) {
-        Profiles::elsewhere(recorder_id, f);
+        Profiles::elsewhere(recorder_id, &f);
     }
 }
 

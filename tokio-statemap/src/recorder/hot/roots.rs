@@ -38,7 +38,11 @@ impl Roots {
 
     /// Returns the location of the root future that has each number, or had it last.
     pub(crate) fn locations(&self) -> Vec<Option<&'static Location<'static>>> {
-        lock(&self.0).iter().map(|root| Some(root.location)).collect()
+        let mut locations = Vec::new();
+        for root in lock(&self.0).iter() {
+            locations.push(Some(root.location));
+        }
+        locations
     }
 
     /// Returns the location of the root future that has this number, or had it last.

@@ -178,8 +178,10 @@ impl ThreadRecorder {
             recorder.note_queue(self, ticks, None);
         }
         let notes = reading::take(&recorder.kept.clock, &mut self.last_reading, ticks);
-        for (kind, payload) in notes.into_iter().flatten() {
-            self.push(recorder, ticks, kind, payload);
+        for note in &notes {
+            if let Some((kind, payload)) = *note {
+                self.push(recorder, ticks, kind, payload);
+            }
         }
         woken::add(recorder, self.buffer);
     }
@@ -372,8 +374,11 @@ fn recorder_of_this_thread(id: RecorderId) -> Option<Arc<Shared>> {
     THREAD_RECORDERS
         .try_with(|all| {
             let all = all.try_borrow().ok()?;
-            let mut entries = all.last.iter().chain(&all.others);
-            entries.find(|entry| entry.recorder_id == id)?.recorder.upgrade()
+            let entry = match &all.last {
+                Some(last) if last.recorder_id == id => last,
+                _ => &all.others[all.place_of(id)?],
+            };
+            entry.recorder.upgrade()
         })
         .ok()
         .flatten()
@@ -480,7 +485,10 @@ pub(crate) fn profile(window: WindowId) -> Option<Arc<ThreadProfile>> {
     let found = THREAD_RECORDERS.try_with(|thread_recorders| {
         let mut thread_recorders = thread_recorders.try_borrow_mut().ok()?;
         let entry = thread_recorders.last.as_mut()?;
-        let thread = entry.thread.as_mut().filter(|thread| thread.window == window)?;
+        let thread = entry.thread.as_mut()?;
+        if thread.window != window {
+            return None;
+        }
         if thread.profile.is_none() {
             thread.profile = Some(entry.recorder.upgrade()?.functions.new_thread());
         }
@@ -530,10 +538,7 @@ pub(crate) fn give_back(recorder: &Shared) {
         {
             return thread_recorders.last.take();
         }
-        let place = thread_recorders
-            .others
-            .iter()
-            .position(|entry| entry.recorder_id == recorder.kept.id)?;
+        let place = thread_recorders.place_of(recorder.kept.id)?;
         Some(thread_recorders.others.swap_remove(place))
     });
     // After the borrow ended, as dropping it may call hooks.
@@ -541,14 +546,18 @@ pub(crate) fn give_back(recorder: &Shared) {
 }
 
 impl ThreadRecorders {
+    /// Returns the place of a recorder among those that aren't the last used one.
+    fn place_of(&self, id: RecorderId) -> Option<usize> {
+        self.others.iter().position(|entry| entry.recorder_id == id)
+    }
+
     /// Makes the recorder for `recorder` the last used one, and creates it if necessary.
     #[cold]
     #[inline(never)]
     fn find(&mut self, recorder: &Arc<Shared>) {
         // A test thread sees many collectors; the entries of dropped ones are removed.
         self.others.retain(|entry| entry.recorder.strong_count() > 0);
-        let place = self.others.iter().position(|entry| entry.recorder_id == recorder.kept.id);
-        let entry = match place {
+        let entry = match self.place_of(recorder.kept.id) {
             Some(place) => self.others.swap_remove(place),
             None => {
                 let thread = recorder.new_thread_recorder();

@@ -88,8 +88,10 @@ pub(crate) fn are_any() -> bool {
 }
 
 /// Passes the threads that woke up to `take`, which must be quick: a hook may wait for it.
-pub(crate) fn take_each(take: impl FnMut(WokenThread)) {
-    lock(&WOKEN).all.drain(..).for_each(take);
+pub(crate) fn take_each(take: &mut dyn FnMut(WokenThread)) {
+    for thread in lock(&WOKEN).all.drain(..) {
+        take(thread);
+    }
 }
 
 impl Woken {

@@ -8,7 +8,7 @@ use crate::recorder::lost::Lost;
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::pinned::PinnedWindow;
 use crate::recorder::store::oldest::first_of;
-use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::store::segment::{Segment, events_of, records_until};
 use crate::recorder::window::{Window, Windows};
 use crate::util::sync::lock;
 
@@ -59,24 +59,28 @@ impl Kept {
         } else {
             lock(&self.store).segments(&mut segments);
             for segment in &mut segments {
-                let n = segment.records().partition_point(|record| record.ticks <= now);
-                segment.truncate(n);
+                segment.truncate(records_until(segment.records(), now));
             }
         }
         // What has left the store and isn't dropped yet, and what stays. Locked for no longer than that, as a hook
         // may wait for it; nobody changes it without the lock of the memory.
         let (max_stored, pinned, ended, done_until) = {
             let eviction = lock(&self.eviction);
-            segments.extend(eviction.staged.iter().cloned());
-            let pinned: Vec<_> = eviction.pinned.iter().map(Arc::clone).collect();
+            for segment in &eviction.staged {
+                segments.push(segment.clone());
+            }
+            let mut pinned = Vec::new();
+            for pin in eviction.pinned.iter() {
+                pinned.push(Arc::clone(pin));
+            }
             let max_stored = self.max_stored(&eviction);
             (max_stored, pinned, eviction.pinned.ended(), eviction.done_until())
         };
-        segments.retain(|segment| !segment.records().is_empty());
-        crate::util::sort::by_key(&mut segments, Segment::order);
+        Segment::retain_full(&mut segments);
+        Segment::sort_in_order(&mut segments);
         let stored_events = events_of(&segments);
         let lost = self.lost(stored_events, max_stored);
-        memory_now.sums.expect_long_poll(|| self.long_poll_ticks());
+        memory_now.sums.expect_long_poll(&|| self.long_poll_ticks());
         let memory = memory_now.clone();
         match then {
             Then::Keep => {}

@@ -40,19 +40,19 @@ impl Kept {
         if !self.has_full_chunks.swap(false, Ordering::Acquire) {
             return Filled { chunks: 0, of };
         }
-        let (mut filled, mut spare) = (Vec::new(), 0);
+        let (mut filled, mut spare, mut most) = (Vec::new(), 0, 0);
         for buffer in self.buffers() {
             let (chunks, has) = buffer.collect(&self.store);
             spare += has;
             if chunks > 0 {
                 filled.push((buffer, chunks));
+                most = most.max(chunks);
             }
         }
-        let Some(most) = filled.iter().map(|&(_, chunks)| chunks).max() else {
-            return Filled { chunks: 0, of };
-        };
-        self.supply(&filled, spare);
-        self.after_drain();
+        if most > 0 {
+            self.supply(&filled, spare);
+            self.after_drain();
+        }
         Filled { chunks: most, of }
     }
 
@@ -75,7 +75,10 @@ impl Kept {
         let lacks = |buffer: &Buffer, chunks: usize| {
             (AHEAD * chunks).min(each).saturating_sub(buffer.spare())
         };
-        let wanted: usize = filled.iter().map(|&(buffer, chunks)| lacks(buffer, chunks)).sum();
+        let mut wanted = 0;
+        for &(buffer, chunks) in filled {
+            wanted += lacks(buffer, chunks);
+        }
         if spare + wanted > in_all {
             // Those that do nothing just then have them.
             spare = self.take_back(AHEAD);
@@ -99,7 +102,11 @@ impl Kept {
     /// Takes back the empty chunks that threads don't need: each keeps `ahead` times as many as were collected from it at
     /// once since the last time. Returns how many all have left.
     pub(crate) fn take_back(&self, ahead: usize) -> usize {
-        self.buffers().into_iter().map(|buffer| buffer.take_back(&self.store, ahead)).sum()
+        let mut left = 0;
+        for buffer in self.buffers() {
+            left += buffer.take_back(&self.store, ahead);
+        }
+        left
     }
 }
 

@@ -33,8 +33,10 @@ impl Kept {
         {
             return None;
         }
-        let of_store = try_lock(&self.store).map(|mut store| store.take_writer());
-        of_store.or_else(|| RecordWriter::allocate(1, chunk_records(&self.config)).next())
+        match try_lock(&self.store) {
+            Some(mut store) => Some(store.take_writer()),
+            None => RecordWriter::allocate(1, chunk_records(&self.config)).next(),
+        }
     }
 
     /// Moves the full chunk of `writer` to the store, and returns the chunk to fill next, for a thread of which too many
@@ -96,8 +98,8 @@ impl Kept {
         if !self.stage(&mut eviction, windows.evictable_until()) && !eviction.is_behind() {
             return;
         }
-        let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
-        memory.sums.expect_long_poll(|| self.long_poll_ticks());
+        memory.sums.expect_long_poll(&|| self.long_poll_ticks());
+        let recycle = &mut |segment| self.recycle(segment);
         let dropped = eviction.look_through(self.limits(), &mut memory, &windows.all, recycle);
         memory.forget_windows(eviction.done_until(), &mut windows);
         self.count_dropped(dropped, &eviction);
@@ -115,22 +117,26 @@ impl Kept {
         if !process::is_there() || eviction.staged_events > most {
             // Each step by itself, as the stack of a hook is bounded.
             eviction.sort();
-            memory.sums.expect_long_poll(|| self.long_poll_ticks());
+            memory.sums.expect_long_poll(&|| self.long_poll_ticks());
             memory.update(&eviction.staged, &windows.all);
-            let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
-            let dropped = eviction.give_up(recycle);
+            let dropped = eviction.give_up(&mut |segment| self.recycle(segment));
             self.count_dropped(dropped, &eviction);
         }
+    }
+
+    fn recycle(&self, segment: Segment) {
+        lock(&self.store).recycle(segment.into_chunk());
     }
 
     /// Usually there is nothing to evict, and what can't be done now is done by the next caller. A hook never waits
     /// for a capture. It waits for another thread that evicts only if that one has been preempted for so long
     /// that memory would grow without bound.
     fn lock_eviction(&self) -> Option<MutexGuard<'_, Eviction>> {
-        try_lock(&self.eviction).or_else(|| {
+        match try_lock(&self.eviction) {
             // The store's lock is released before waiting: the evicting thread needs it.
-            self.is_far_beyond().then(|| lock(&self.eviction))
-        })
+            None if self.is_far_beyond() => Some(lock(&self.eviction)),
+            eviction => eviction,
+        }
     }
 
     fn count_dropped(&self, events: u64, eviction: &Eviction) {
@@ -155,7 +161,9 @@ impl Kept {
         let until_ticks = lock(&self.store).evictable_until(kept);
         let Some(until_ticks) = until_ticks.max(at_least) else { return false };
         // In a loop of its own, as both need much stack.
-        lock(&self.buffers).iter().for_each(|buffer| buffer.seal(&self.store));
+        for buffer in lock(&self.buffers).iter() {
+            buffer.seal(&self.store);
+        }
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;
@@ -221,7 +229,10 @@ impl Kept {
 
     /// Returns the events that are not kept, if the store holds `stored_events`, and may hold `max_stored`.
     pub(crate) fn lost(&self, stored_events: u64, max_stored: u64) -> Lost {
-        let refused: u64 = lock(&self.buffers).iter().map(|buffer| buffer.refused()).sum();
+        let mut refused = 0;
+        for buffer in lock(&self.buffers).iter() {
+            refused += buffer.refused();
+        }
         let (refused_surplus, dropped_surplus) = self.surplus(stored_events, max_stored);
         Lost {
             refused_events: refused

@@ -152,8 +152,7 @@ impl Kept {
 
     /// Returns whether nothing is locked. In the child of a fork, what the parent's other threads had locked stays so.
     pub(crate) fn is_free(&self) -> bool {
-        let buffers = try_lock(&self.buffers).map(|all| all.iter().all(|buffer| buffer.is_free()));
-        buffers == Some(true)
+        try_lock(&self.buffers).is_some_and(|all| all.iter().all(|buffer| buffer.is_free()))
             && try_lock(&self.store).is_some()
             && try_lock(&self.eviction).is_some()
             && try_lock(&self.memory).is_some()

@@ -3,7 +3,6 @@
 use crate::recorder::kept::Kept;
 use crate::recorder::record::reader::{Entry, Notes};
 use crate::recorder::record::{LocationId, Record};
-use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::util::sync::lock;
 
@@ -19,31 +18,43 @@ impl Kept {
     /// is found there.
     fn recorded_origin(&self, task: u64) -> Option<LocationId> {
         let buffers = self.buffers();
-        let in_buffer = |buffer: &Buffer| {
-            buffer.read(|stream, _, chunk| Spawn::find(stream, chunk.items(), task)).flatten()
-        };
-        let in_buffers = buffers.iter().find_map(|buffer| in_buffer(buffer));
-        if let Some(Spawn { location: location @ Some(_), .. }) = in_buffers {
+        let mut found = None;
+        for buffer in &buffers {
+            let in_buffer =
+                buffer.read(|stream, _, chunk| Spawn::find(stream, chunk.items(), task)).flatten();
+            if in_buffer.is_some() {
+                found = in_buffer;
+                break;
+            }
+        }
+        if let Some(Spawn { location: location @ Some(_), .. }) = found {
             return location;
         }
-        buffers.iter().for_each(|buffer| buffer.seal(&self.store));
+        for buffer in &buffers {
+            buffer.seal(&self.store);
+        }
         let mut segments = Vec::new();
         lock(&self.store).segments(&mut segments);
-        crate::util::sort::by_key(&mut segments, began);
-        let in_segment = |segment: &Segment| Spawn::find(segment.stream, segment.records(), task);
-        let spawn = in_buffers.or_else(|| segments.iter().rev().find_map(in_segment))?;
-        spawn.location.or_else(|| {
-            let mut of_stream = segments.iter().rev().filter(|other| other.stream == spawn.stream);
-            let before = of_stream.find(|other| began(other) < spawn.from)?;
-            let mut notes = Notes::default();
-            before.records().iter().for_each(|record| _ = notes.read(*record));
-            notes.location()
-        })
+        crate::util::sort::by_key(&mut segments, Segment::begins);
+        for segment in segments.iter().rev() {
+            if found.is_some() {
+                break;
+            }
+            found = Spawn::find(segment.stream, segment.records(), task);
+        }
+        let spawn = found?;
+        if spawn.location.is_some() {
+            return spawn.location;
+        }
+        let is_before =
+            |other: &&Segment| other.stream == spawn.stream && other.begins() < spawn.from;
+        let before = segments.iter().rfind(is_before)?;
+        let mut notes = Notes::default();
+        for record in before.records() {
+            notes.read(*record);
+        }
+        notes.location()
     }
-}
-
-fn began(segment: &Segment) -> u64 {
-    segment.records().first().map_or(0, |record| record.ticks)
 }
 
 /// The spawn of a task, as a record has it.
@@ -60,13 +71,14 @@ impl Spawn {
     /// Finds the spawn of `task`, or where it was first seen, in records of one stream.
     fn find(stream: StreamId, records: &[Record], task: u64) -> Option<Self> {
         let mut notes = Notes::default();
-        let spawned_at = |record: &Record| match notes.read(*record)? {
-            Entry::Spawn { task: of, location } | Entry::LateOrigin { task: of, location } => {
-                (of == task).then_some(location)
+        for record in records {
+            match notes.read(*record) {
+                Some(
+                    Entry::Spawn { task: of, location } | Entry::LateOrigin { task: of, location },
+                ) if of == task => return Some(Self { stream, from: records[0].ticks, location }),
+                _ => {}
             }
-            _ => None,
-        };
-        let location = records.iter().find_map(spawned_at)?;
-        Some(Self { stream, from: records[0].ticks, location })
+        }
+        None
     }
 }

@@ -60,11 +60,10 @@ impl StealCounts {
 
     fn add(&mut self, ticks: u64, stolen_ns: u64) {
         if self.all.len() == MOST {
-            let mut place = 0;
-            self.all.retain(|_| {
-                place += 1;
-                place % 2 == 1
-            });
+            for place in 0..MOST / 2 {
+                self.all[place] = self.all[2 * place];
+            }
+            self.all.truncate(MOST / 2);
             self.interval *= 2;
         }
         self.all.push((ticks, stolen_ns));

@@ -1,17 +1,14 @@
 //! Splits segments by the windows of recording. The work for a window depends on its records only.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::recorder::record::Record;
-use crate::recorder::store::segment::{Segment, StreamId};
-use crate::util::heapsort::heapsort;
+use crate::recorder::store::segment::{Segment, StreamId, records_before};
+use crate::util::heapsort::{heapify, heapsort, sift_root};
 
 /// The state while segments are split. It is kept for its memory, as hooks evict.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByWindow {
-    /// The segments of which records are left, by the time of the next one.
-    left: BinaryHeap<Reverse<(u64, usize)>>,
+    /// The segments of which records are left, and the time of the next one: a heap, whose root is the earliest.
+    left: Vec<(u64, usize)>,
     /// The number of records taken from each segment.
     taken: Vec<usize>,
     /// The runs in the window.
@@ -31,9 +28,11 @@ impl ByWindow {
         self.end();
         self.taken.resize(segments.len(), 0);
         for (number, segment) in segments.iter().enumerate() {
-            let first = segment.records().first();
-            self.left.extend(first.map(|record| Reverse((record.ticks, number))));
+            if let Some(first) = segment.records().first() {
+                self.left.push((first.ticks, number));
+            }
         }
+        heapify(&mut self.left, &|a, b| a < b);
     }
 
     pub(super) fn end(&mut self) {
@@ -45,18 +44,22 @@ impl ByWindow {
     /// Takes the records that are left before `until`.
     pub(super) fn take_until(&mut self, segments: &[Segment], until: u64) {
         self.runs.clear();
-        while let Some(&Reverse((_, segment))) =
-            self.left.peek().filter(|Reverse((next, _))| *next < until)
-        {
-            self.left.pop();
+        while let Some(&(next, segment)) = self.left.first() {
+            if next >= until {
+                break;
+            }
             let from = self.taken[segment];
             let records = &segments[segment].records()[from..];
-            let n = records.partition_point(|record| record.ticks < until);
+            let n = records_before(records, until);
             self.taken[segment] = from + n;
-            self.left.extend(records.get(n).map(|next| Reverse((next.ticks, segment))));
+            match records.get(n) {
+                Some(next) => self.left[0].0 = next.ticks,
+                None => _ = self.left.swap_remove(0),
+            }
+            sift_root(&mut self.left, &|a, b| a < b);
             self.runs.push(Run { segment, from, to: from + n });
         }
-        heapsort(&mut self.runs, |run| (run.segment, run.from));
+        heapsort(&mut self.runs, &|a, b| (a.segment, a.from) < (b.segment, b.from));
     }
 
     /// Takes all records that are left.
@@ -72,14 +75,47 @@ impl ByWindow {
     }
 
     /// The runs in the window, in the order of the segments.
-    pub(super) fn runs<'a>(
-        &'a self,
-        segments: &'a [Segment],
-    ) -> impl Iterator<Item = (StreamId, &'a [Record])> + Clone {
-        self.runs.iter().map(|run| {
-            let segment = &segments[run.segment];
-            (segment.stream, &segment.records()[run.from..run.to])
-        })
+    pub(super) fn runs<'a>(&'a self, segments: &'a [Segment]) -> Runs<'a> {
+        Runs { segments, parts: Some(&self.runs) }
+    }
+}
+
+/// The runs of records of one window, but for empty ones.
+#[derive(Clone, Debug)]
+pub(super) struct Runs<'a> {
+    segments: &'a [Segment],
+    /// The parts of these that are in it; `None` if all of them are.
+    parts: Option<&'a [Run]>,
+}
+
+impl<'a> Runs<'a> {
+    pub(super) fn whole(segments: &'a [Segment]) -> Self {
+        Self { segments, parts: None }
+    }
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = (StreamId, &'a [Record]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (segment, records) = match &mut self.parts {
+                None => {
+                    let (segment, later) = self.segments.split_first()?;
+                    self.segments = later;
+                    (segment, segment.records())
+                }
+                Some(parts) => {
+                    let (run, later) = parts.split_first()?;
+                    *parts = later;
+                    let segment = &self.segments[run.segment];
+                    (segment, &segment.records()[run.from..run.to])
+                }
+            };
+            if !records.is_empty() {
+                return Some((segment.stream, records));
+            }
+        }
     }
 }
 

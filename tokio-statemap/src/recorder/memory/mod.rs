@@ -8,11 +8,10 @@ pub(crate) mod eviction;
 pub(crate) mod live_tasks;
 pub(crate) mod sums;
 
-use crate::recorder::memory::by_window::ByWindow;
+use crate::recorder::memory::by_window::{ByWindow, Runs};
 use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::memory::sums::Sums;
-use crate::recorder::record::Record;
-use crate::recorder::store::segment::{Segment, StreamId};
+use crate::recorder::store::segment::Segment;
 use crate::recorder::window::{Window, Windows};
 
 /// The effect of the records that are no longer kept.
@@ -32,13 +31,15 @@ impl Memory {
 
     /// Applies evicted records, those of each stream in their order. `windows` are those that are kept.
     pub(crate) fn update(&mut self, segments: &[Segment], windows: &[Window]) {
-        let last = segments.iter().filter_map(|segment| segment.records().last());
-        let Some(last_ticks) = last.map(|record| record.ticks).max() else { return };
+        let mut last_ticks = None;
+        for segment in segments {
+            last_ticks = last_ticks.max(segment.records().last().map(|record| record.ticks));
+        }
+        let Some(last_ticks) = last_ticks else { return };
         if self.live_tasks.next_window(last_ticks, windows).is_some() {
             self.update_by_window(segments, last_ticks, windows);
         } else {
-            let runs = segments.iter().map(|segment| (segment.stream, segment.records()));
-            self.update_from(runs, windows);
+            self.update_from(Runs::whole(segments), windows);
         }
     }
 
@@ -60,14 +61,7 @@ impl Memory {
     }
 
     /// Applies records of one window.
-    ///
-    /// Inlined, as the stack of a hook is bounded.
-    #[inline(always)]
-    fn update_from<'a>(
-        &mut self,
-        runs: impl Iterator<Item = (StreamId, &'a [Record])> + Clone,
-        windows: &[Window],
-    ) {
+    fn update_from(&mut self, runs: Runs<'_>, windows: &[Window]) {
         self.live_tasks.update(runs.clone());
         // While all tasks are known.
         self.sums.add(runs, &self.live_tasks, windows, self.live_tasks.window());
@@ -85,4 +79,32 @@ impl Memory {
             self.sums.forget_windows(over);
         }
     }
+}
+
+/// Returns the place of `id` in what is sorted by ids, or else the place where it would be. A tree would take more stack,
+/// which hooks have little of.
+fn find<T>(all: &[(u32, T)], id: u32) -> Result<usize, usize> {
+    find_id(all.len(), id, &|place| all[place].0)
+}
+
+/// Returns the place of `id`, which is created if necessary.
+fn place_of<T: Default>(all: &mut Vec<(u32, T)>, id: u32) -> usize {
+    find(all, id).unwrap_or_else(|place| {
+        all.insert(place, (id, T::default()));
+        place
+    })
+}
+
+fn find_id(len: usize, id: u32, id_at: &dyn Fn(usize) -> u32) -> Result<usize, usize> {
+    let (mut from, mut to) = (0, len);
+    while from < to {
+        let middle = from.midpoint(to);
+        let here = id_at(middle);
+        if here == id {
+            return Ok(middle);
+        }
+        *(if here < id { &mut from } else { &mut to }) =
+            if here < id { middle + 1 } else { middle };
+    }
+    Err(from)
 }

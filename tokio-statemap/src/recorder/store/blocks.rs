@@ -43,16 +43,25 @@ impl Blocks {
     /// Adds a block with `events` events; nothing if it has no records.
     pub(crate) fn add(&mut self, content: BlockRecords, events: u64) {
         let records = content.records();
-        let mut ticks = records.iter().map(|record| record.ticks);
-        let ends = match &content {
-            // The records of a thread are sorted by time.
-            BlockRecords::Single(_) => (ticks.clone().next(), ticks.next_back()),
-            BlockRecords::Shared(_) => (ticks.clone().min(), ticks.max()),
-        };
-        let (Some(first_ticks), Some(last_ticks)) = ends else { return };
-        let place = place_after(&self.by_end, |block| block.last_ticks <= last_ticks);
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return };
+        let (mut first_ticks, mut last_ticks) = (first.ticks, last.ticks);
+        // The records of a thread are sorted by time.
+        if let BlockRecords::Shared(_) = content {
+            for record in records {
+                first_ticks = first_ticks.min(record.ticks);
+                last_ticks = last_ticks.max(record.ticks);
+            }
+        }
+        // Usually they are the last: a binary search would touch memory that is no longer in the cache.
+        let mut place = self.by_end.len();
+        while place > 0 && self.by_end[place - 1].last_ticks > last_ticks {
+            place -= 1;
+        }
         self.by_end.insert(place, Block { content, events, first_ticks, last_ticks });
-        let place = place_after(&self.begins, |&(ticks, _)| ticks <= first_ticks);
+        let mut place = self.begins.len();
+        while place > 0 && self.begins[place - 1].0 > first_ticks {
+            place -= 1;
+        }
         self.begins.insert(place, (first_ticks, events));
         self.events += events;
     }
@@ -68,8 +77,14 @@ impl Blocks {
 
     /// Returns the number of events in blocks that begin after `ticks`.
     pub(crate) fn events_after(&self, ticks: u64) -> u64 {
-        let begun = self.begins.iter().take_while(|&&(first_ticks, _)| first_ticks <= ticks);
-        self.events - begun.map(|&(_, events)| events).sum::<u64>()
+        let mut newer = self.events;
+        for &(first_ticks, events) in &self.begins {
+            if first_ticks > ticks {
+                break;
+            }
+            newer -= events;
+        }
+        newer
     }
 
     /// Removes the first block, if it ends no later than `ticks`.
@@ -80,8 +95,14 @@ impl Blocks {
 
     /// Removes a block that begins no later than `ticks`.
     pub(crate) fn take_begun(&mut self, ticks: u64) -> Option<Block> {
-        let &(first_ticks, _) = self.begins.front().filter(|&&(first, _)| first <= ticks)?;
-        let place = self.by_end.iter().position(|block| block.first_ticks == first_ticks)?;
+        let first_ticks = self.begins.front()?.0;
+        if first_ticks > ticks {
+            return None;
+        }
+        let mut place = 0;
+        while self.by_end.get(place)?.first_ticks != first_ticks {
+            place += 1;
+        }
         self.remove(place)
     }
 
@@ -90,19 +111,13 @@ impl Blocks {
         // It is near the front: blocks that end early begin early. Blocks that begin at the same
         // time are told apart by their number of events, which is all that matters here.
         let begin = (block.first_ticks, block.events);
-        let place = self.begins.iter().position(|&other| other == begin)?;
+        let mut place = 0;
+        while *self.begins.get(place)? != begin {
+            place += 1;
+        }
         self.begins.remove(place);
         self.events -= block.events;
         Some(block)
-    }
-}
-
-/// Returns the partition point of `items` by `is_before`. Usually it is the end, and a binary search would
-/// touch memory that is no longer in the cache.
-fn place_after<T>(items: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
-    match items.back() {
-        Some(last) if !is_before(last) => items.partition_point(is_before),
-        _ => items.len(),
     }
 }
 

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
 use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd};
-use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
+use crate::recorder::store::segment::{
+    RecordWriter, Segment, Sequence, SharedChunk, StreamId, records_until,
+};
 use crate::recorder::store::watched::Watched;
 use crate::sys::planted::planted;
 use crate::sys::sync::{Arc, Mutex};
@@ -120,7 +122,10 @@ impl Buffer {
         let mut reader = lock(&self.reader);
         let needed = ahead * std::mem::take(&mut reader.most);
         let Some(rings) = &mut reader.rings else { return 0 };
-        rings.take_back(needed).for_each(|empty| lock(store).give_back(empty));
+        for _ in needed..rings.given() {
+            let Some(empty) = rings.take_back() else { break };
+            lock(store).give_back(empty);
+        }
         rings.given()
     }
 
@@ -153,14 +158,22 @@ impl Buffer {
     /// thread fills. `None` if the buffer has no thread, or while that takes another chunk itself.
     pub(crate) fn read<R>(
         &self,
-        read: impl FnOnce(StreamId, Sequence, &SharedChunk) -> R,
+        read: impl Fn(StreamId, Sequence, &SharedChunk) -> R,
     ) -> Option<R> {
+        let mut result = None;
+        self.see(&mut |stream, sequence, chunk| result = Some(read(stream, sequence, chunk)));
+        result
+    }
+
+    fn see(&self, see: &mut dyn FnMut(StreamId, Sequence, &SharedChunk)) {
         let mut reader = lock(&self.reader);
         let ReaderState { stream, sequence, first, rings, .. } = &mut *reader;
-        rings.as_mut()?.see_last(|waiting, last| {
-            let chunk = last.or(first.as_ref())?;
-            Some(read(*stream, sequence.wrapping_add(waiting as Sequence), chunk))
-        })
+        let Some(rings) = rings else { return };
+        rings.see_last(&mut |waiting, last| {
+            if let Some(chunk) = last.or(first.as_ref()) {
+                see(*stream, sequence.wrapping_add(waiting as Sequence), chunk);
+            }
+        });
     }
 
     /// Counts a refused event.
@@ -186,7 +199,9 @@ impl Buffer {
         if let Some(chunk) = reader.first.take() {
             lock(store).recycle(chunk);
         }
-        thread.leave().for_each(|empty| lock(store).give_back(empty));
+        while let Some(empty) = thread.leave() {
+            lock(store).give_back(empty);
+        }
         self.watched.set_worker(None);
         // The next one may fill none.
         let rings = reader.rings.take();
@@ -216,9 +231,11 @@ impl Buffer {
     pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut reader = lock(&self.reader);
         let unread = reader.unread();
-        let old = unread.partition_point(|record| record.ticks <= until_ticks);
+        let old = records_until(unread, until_ticks);
         let events = events_in(&unread[..old]);
-        into.extend(reader.take(old));
+        if let Some(segment) = reader.take(old) {
+            into.push(segment);
+        }
         events
     }
 

@@ -2,7 +2,7 @@
 
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
-use crate::recorder::store::segment::{Sequence, StreamId};
+use crate::recorder::store::segment::{Sequence, StreamId, records_until};
 
 /// A view of a thread at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Look {
     pub(crate) fn before(buffer: &Buffer, ticks: u64) -> Option<Self> {
         buffer.read(|stream, sequence, chunk| {
             let records = chunk.items();
-            let before = records.partition_point(|record| record.ticks <= ticks);
+            let before = records_until(records, ticks);
             Self { stream, at: (sequence, before), doing: Doing::from_records(&records[..before]) }
         })
     }

@@ -14,7 +14,7 @@ pub(crate) mod watched;
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::blocks::{Block, BlockRecords, Blocks};
 use crate::recorder::store::segment::{
-    RecordWriter, Segment, Sequence, SharedChunk, StreamId, events_of,
+    RecordWriter, Segment, Sequence, SharedChunk, StreamId, events_of, records_until,
 };
 use crate::recorder::store::shared_chunk::{split_streams, write_run};
 use crate::sys::sync::Arc;
@@ -143,11 +143,15 @@ impl Store {
     ) {
         // A run must stay with its note.
         for run in records.chunks(self.chunk_records - 1) {
-            if let Some(full) = self.partial.take_if(|partial| !partial.has_room_for(1 + run.len()))
-            {
-                self.keep_shared(&full);
-            }
-            let partial = self.partial.take().unwrap_or_else(|| self.take_writer());
+            let partial = match self.partial.take() {
+                Some(partial) if partial.has_room_for(1 + run.len()) => partial,
+                full => {
+                    if let Some(full) = full {
+                        self.keep_shared(&full);
+                    }
+                    self.take_writer()
+                }
+            };
             self.events += events_in(run);
             write_run(&partial, stream, *sequence, run);
             self.partial = Some(partial);
@@ -183,26 +187,31 @@ impl Store {
             return None;
         }
         // As much as possible at once: while a snapshot is taken hooks can't evict.
-        let mut rest = self.events;
-        let may_go = self.blocks.iter().take_while(|block| {
+        let (mut n, mut rest) = (0, self.events);
+        while let Some(block) = self.blocks.get(n) {
+            if rest - block.events < max_events {
+                break;
+            }
             rest -= block.events;
-            rest >= max_events
-        });
+            n += 1;
+        }
         // An upper bound by the sum of events. It is rarely more than a few, so the search is
         // short.
-        let mut n = may_go.count();
         let newer = |block: &Block| self.blocks.events_after(block.last_ticks);
-        let last = loop {
-            match n.checked_sub(1).and_then(|last| self.blocks.get(last)) {
-                Some(last) if newer(last) < max_events => n -= 1,
-                last => break last.map(|last| last.last_ticks),
+        let mut last_ticks = None;
+        while let Some(last) = n.checked_sub(1).and_then(|last| self.blocks.get(last)) {
+            if newer(last) >= max_events {
+                last_ticks = Some(last.last_ticks);
+                break;
             }
-        };
+            rest += last.events;
+            n -= 1;
+        }
         // Each event from now on adds at most one to what is newer.
-        let missing = self.blocks.get(n).map_or(0, |next| max_events.saturating_sub(newer(next)));
-        let dropped: u64 = self.blocks.iter().take(n).map(|block| block.events).sum();
-        self.search_at = self.events - dropped + missing;
-        last
+        let next = self.blocks.get(n);
+        let missing = next.map_or(0, |next| max_events.saturating_sub(newer(next)));
+        self.search_at = rest + missing;
+        last_ticks
     }
 
     /// Removes all records up to `until_ticks`, splitting blocks that reach beyond. Returns the
@@ -260,10 +269,10 @@ impl Store {
 
     /// Takes what is old of the runs that don't fill a chunk.
     fn split_partial(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
-        let is_old = |record: &Record| record.ticks <= until_ticks;
-        let partial = self.partial.as_ref().map(|partial| Arc::clone(partial.chunk()));
+        let Some(partial) = &self.partial else { return };
+        let partial = Arc::clone(partial.chunk());
         // Its runs are not sorted by time.
-        if let Some(partial) = partial.filter(|partial| partial.items().iter().any(is_old)) {
+        if partial.items().iter().any(|record| record.ticks <= until_ticks) {
             self.partial = Some(self.split_shared(&partial, until_ticks, into));
         }
     }
@@ -294,7 +303,7 @@ impl Store {
         let from = into.len();
         split_streams(chunk, into);
         for run in &mut into[from..] {
-            let old = run.records().partition_point(|record| record.ticks <= until_ticks);
+            let old = records_until(run.records(), until_ticks);
             write_run(&rest, run.stream, run.sequence, &run.records()[old..]);
             run.truncate(old);
         }
@@ -309,7 +318,7 @@ impl Store {
         if let Some(partial) = &self.partial {
             split_streams(partial.chunk(), into);
         }
-        crate::util::sort::by_key(into, Segment::order);
+        Segment::sort_in_order(into);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds the oldest events over all threads.
 
 use crate::recorder::record::{Record, events_in};
-use crate::recorder::store::segment::{Segment, last_event};
+use crate::recorder::store::segment::{Segment, last_event, records_before};
 use crate::recorder::window::Window;
 
 /// Returns how many records of each of `segments` belong to the oldest `events` over all threads; of those
@@ -11,14 +11,20 @@ use crate::recorder::window::Window;
 pub(crate) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> Vec<usize> {
     let newer = stored_events.saturating_sub(events);
     let edge = if events <= newer {
-        nth_from_start(segments, events)
+        nth(segments, events, false)
             .map(|ticks| Edge { ticks, events: events.saturating_sub(before(segments, ticks)) })
     } else {
-        nth_from_end(segments, newer + 1)
-            .map(|ticks| Edge { ticks, events: since(segments, ticks).saturating_sub(newer) })
+        nth(segments, newer + 1, true).map(|ticks| {
+            let since = stored_events.saturating_sub(before(segments, ticks));
+            Edge { ticks, events: since.saturating_sub(newer) }
+        })
     };
     let Some(mut edge) = edge else { return vec![0; segments.len()] };
-    segments.iter().map(|segment| edge.place_in(segment.records())).collect()
+    let mut places = Vec::with_capacity(segments.len());
+    for segment in segments {
+        places.push(edge.place_in(segment.records()));
+    }
+    places
 }
 
 /// Returns the `kept` oldest events, and the windows until the last of them.
@@ -32,15 +38,20 @@ pub(crate) fn first_of(
     for (segment, n) in first.iter_mut().zip(oldest(segments, kept, stored_events)) {
         segment.truncate(n);
     }
-    first.retain(|segment| !segment.records().is_empty());
-    let last = first.iter().filter_map(last_event).map(|record| record.ticks).max();
-    (first, until(last.unwrap_or(u64::MAX), windows))
+    Segment::retain_full(&mut first);
+    let until_last = until(last_event(&first).unwrap_or(u64::MAX), windows);
+    (first, until_last)
 }
 
 /// Returns the windows that begin no later than `last`, as if that were the end.
 pub(crate) fn until(last: u64, windows: &[Window]) -> Vec<Window> {
-    let cut = |w: &Window| Window { to: w.to.map(|to| to.min(last)), ..*w };
-    windows.iter().filter(|w| w.from <= last).map(cut).collect()
+    let mut all = Vec::new();
+    for window in windows {
+        if window.from <= last {
+            all.push(Window { to: window.to.map(|to| to.min(last)), ..*window });
+        }
+    }
+    all
 }
 
 /// The events before `ticks` are among the oldest, and `events` of those at `ticks`.
@@ -52,61 +63,51 @@ struct Edge {
 impl Edge {
     /// Returns how many of the next segment's records belong to the oldest.
     fn place_in(&mut self, records: &[Record]) -> usize {
-        let before = records_until(records, self.ticks);
-        let at_edge = records[before..].iter().take_while(|record| {
-            let is_older = record.ticks == self.ticks && self.events > 0;
-            self.events -= u64::from(is_older && record.is_event());
-            is_older
-        });
-        before + at_edge.count()
+        let mut place = records_before(records, self.ticks);
+        while place < records.len() && records[place].ticks == self.ticks && self.events > 0 {
+            self.events -= u64::from(records[place].is_event());
+            place += 1;
+        }
+        place
     }
 }
 
-/// Returns the time of the `nth` event, in ticks, if there are that many.
-fn nth_from_start(segments: &[Segment], nth: u64) -> Option<u64> {
-    let mut ticks =
-        first_of_each(segments, nth, |stream| stream.iter().flat_map(|segment| segment.records()));
-    let place = usize::try_from(nth.checked_sub(1)?).ok()?;
+/// Returns the time of the `nth` event, in ticks, if there are that many; counted from the last event if it is
+/// `from_end`.
+fn nth(segments: &[Segment], nth: u64, from_end: bool) -> Option<u64> {
+    let most = usize::try_from(nth).unwrap_or(usize::MAX);
+    // The first of all threads are among the first of each.
+    let mut ticks = Vec::new();
+    let (mut stream, mut left) = (None, most);
+    for n in 0..segments.len() {
+        let segment = &segments[if from_end { segments.len() - 1 - n } else { n }];
+        if stream.replace(segment.stream) != Some(segment.stream) {
+            left = most;
+        }
+        let records = segment.records();
+        for n in 0..records.len() {
+            let record = records[if from_end { records.len() - 1 - n } else { n }];
+            if left == 0 {
+                break;
+            }
+            if record.is_event() {
+                ticks.push(record.ticks);
+                left -= 1;
+            }
+        }
+    }
+    let place = if from_end { ticks.len().checked_sub(most)? } else { most.checked_sub(1)? };
     (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
-}
-
-/// The same, counted from the last event.
-fn nth_from_end(segments: &[Segment], nth: u64) -> Option<u64> {
-    let mut ticks = first_of_each(segments, nth, |stream| {
-        stream.iter().rev().flat_map(|segment| segment.records().iter().rev())
-    });
-    let place = ticks.len().checked_sub(usize::try_from(nth).ok()?)?;
-    (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
-}
-
-/// Returns the times of the first `most` events of each thread, in the order of `records`: the first `most`
-/// of all threads are among them.
-fn first_of_each<'a, R: Iterator<Item = &'a Record>>(
-    segments: &'a [Segment],
-    most: u64,
-    records: impl Fn(&'a [Segment]) -> R,
-) -> Vec<u64> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let streams = segments.chunk_by(|one, other| one.stream == other.stream);
-    let events = streams.flat_map(|stream| records(stream).filter(|r| r.is_event()).take(most));
-    events.map(|record| record.ticks).collect()
 }
 
 /// Returns the number of events before `ticks`.
 fn before(segments: &[Segment], ticks: u64) -> u64 {
-    let records = segments.iter().map(|segment| segment.records());
-    records.map(|records| events_in(&records[..records_until(records, ticks)])).sum()
-}
-
-/// Returns the number of events at or after `ticks`.
-fn since(segments: &[Segment], ticks: u64) -> u64 {
-    let records = segments.iter().map(|segment| segment.records());
-    records.map(|records| events_in(&records[records_until(records, ticks)..])).sum()
-}
-
-/// Returns the number of records before `ticks`.
-fn records_until(records: &[Record], ticks: u64) -> usize {
-    records.partition_point(|record| record.ticks < ticks)
+    let mut events = 0;
+    for segment in segments {
+        let records = segment.records();
+        events += events_in(&records[..records_before(records, ticks)]);
+    }
+    events
 }
 
 #[cfg(test)]

@@ -88,9 +88,9 @@ impl ThreadEnd {
         }
     }
 
-    /// Returns the empty chunks that the thread will not fill.
-    pub(crate) fn leave(&mut self) -> impl Iterator<Item = RecordWriter> {
-        std::iter::from_fn(|| take_empty(&self.empty))
+    /// Returns the next of the empty chunks that the thread will not fill.
+    pub(crate) fn leave(&mut self) -> Option<RecordWriter> {
+        take_empty(&self.empty)
     }
 }
 
@@ -102,7 +102,7 @@ impl ReaderEnd {
 
     /// Calls `see` with the number of full chunks that wait, and the chunk that the thread fills after these, if there are
     /// any.
-    pub(super) fn see_last<R>(&mut self, see: impl FnOnce(usize, Option<&SharedChunk>) -> R) -> R {
+    pub(super) fn see_last(&mut self, see: &mut dyn FnMut(usize, Option<&SharedChunk>)) {
         let waiting = self.waiting();
         #[cfg(statemap_loom)]
         return self.full.see(waiting.checked_sub(1), |full| see(waiting, full.map(|f| &f.next)));
@@ -126,10 +126,9 @@ impl ReaderEnd {
         self.empty.buffer().capacity() - self.empty.slots()
     }
 
-    /// Takes back the empty chunks but for `most` of them.
-    pub(super) fn take_back(&mut self, most: usize) -> impl Iterator<Item = RecordWriter> {
-        let surplus = self.given().saturating_sub(most);
-        (0..surplus).map_while(|_| take_empty(&self.given))
+    /// Takes back an empty chunk.
+    pub(super) fn take_back(&mut self) -> Option<RecordWriter> {
+        take_empty(&self.given)
     }
 
     /// Gives the thread an empty chunk. Gives it back if there is no room.

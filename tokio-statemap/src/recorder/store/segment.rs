@@ -48,12 +48,22 @@ impl Segment {
 
     /// Returns the sort key, which sorts the segments of a stream in order.
     pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
-        (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
+        (self.stream, self.begins(), self.sequence)
+    }
+
+    /// Returns the time of its first record, in ticks.
+    pub(crate) fn begins(&self) -> u64 {
+        self.records().first().map_or(0, |record| record.ticks)
     }
 
     /// Sorts by [`order`](Self::order), as a hook can.
     pub(crate) fn sort(segments: &mut [Self]) {
-        heapsort(segments, Self::order);
+        heapsort(segments, &|a, b| a.order() < b.order());
+    }
+
+    /// The same, elsewhere.
+    pub(crate) fn sort_in_order(segments: &mut [Self]) {
+        crate::util::sort::by_key(segments, Self::order);
     }
 
     pub(crate) fn records(&self) -> &[Record] {
@@ -63,9 +73,14 @@ impl Segment {
     /// Returns the records of that time, both ends included.
     pub(crate) fn between(&self, from_ticks: u64, to_ticks: u64) -> &[Record] {
         let records = self.records();
-        let from = records.partition_point(|record| record.ticks < from_ticks);
-        let to = records.partition_point(|record| record.ticks <= to_ticks);
+        let from = records_before(records, from_ticks);
+        let to = records_until(records, to_ticks);
         &records[from..to.max(from)]
+    }
+
+    /// Removes those without records.
+    pub(crate) fn retain_full(segments: &mut Vec<Self>) {
+        segments.retain(|segment| !segment.range.is_empty());
     }
 
     /// Splits the first `n` records off.
@@ -83,8 +98,7 @@ impl Segment {
 
     /// Splits the records up to `until_ticks` off.
     pub(crate) fn split_until(&mut self, until_ticks: u64) -> Self {
-        let records = self.records();
-        self.split_front(records.partition_point(|record| record.ticks <= until_ticks))
+        self.split_front(records_until(self.records(), until_ticks))
     }
 
     pub(crate) fn into_chunk(self) -> SharedChunk {
@@ -97,21 +111,46 @@ impl Segment {
     }
 }
 
-// Only events move the edges: a thread's end is recorded even while recording is stopped.
-
-/// Returns the first record of `segment` that is an event.
-pub(crate) fn first_event(segment: &Segment) -> Option<&Record> {
-    segment.records().iter().find(|record| record.is_event())
+/// Returns the number of records up to `ticks`.
+pub(crate) fn records_until(records: &[Record], ticks: u64) -> usize {
+    records.partition_point(|record| record.ticks <= ticks)
 }
 
-/// Returns the last record of `segment` that is an event.
-pub(crate) fn last_event(segment: &Segment) -> Option<&Record> {
-    segment.records().iter().rfind(|record| record.is_event())
+/// Returns the number of records before `ticks`.
+pub(crate) fn records_before(records: &[Record], ticks: u64) -> usize {
+    ticks.checked_sub(1).map_or(0, |until| records_until(records, until))
+}
+
+// Only events move the edges: a thread's end is recorded even while recording is stopped.
+
+/// Returns the time of the first event of all, in ticks.
+pub(crate) fn first_event(segments: &[Segment]) -> Option<u64> {
+    let mut first: Option<u64> = None;
+    for segment in segments {
+        if let Some(event) = segment.records().iter().find(|record| record.is_event()) {
+            first = Some(first.unwrap_or(u64::MAX).min(event.ticks));
+        }
+    }
+    first
+}
+
+/// Returns the time of the last event of all, in ticks.
+pub(crate) fn last_event(segments: &[Segment]) -> Option<u64> {
+    let mut last = None;
+    for segment in segments {
+        let event = segment.records().iter().rfind(|record| record.is_event());
+        last = last.max(event.map(|event| event.ticks));
+    }
+    last
 }
 
 /// Returns the number of events in `segments`.
 pub(crate) fn events_of(segments: &[Segment]) -> u64 {
-    segments.iter().map(|segment| events_in(segment.records())).sum()
+    let mut events = 0;
+    for segment in segments {
+        events += events_in(segment.records());
+    }
+    events
 }
 
 #[cfg(test)]

@@ -6,17 +6,15 @@ use crate::sys::sync::Arc;
 
 /// Appends the runs of a shared chunk to `into`.
 pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {
-    let mut run: Option<Segment> = None;
     for (i, record) in chunk.items().iter().enumerate() {
         if record.kind() == Kind::Stream {
-            into.extend(run.take());
             let (stream, sequence) = noted_stream(*record);
-            run = Some(Segment::new(stream, sequence, Arc::clone(chunk), i + 1..i + 1));
-        } else if let Some(run) = &mut run {
+            into.push(Segment::new(stream, sequence, Arc::clone(chunk), i + 1..i + 1));
+        } else if let Some(run) = into.last_mut() {
+            // A shared chunk begins with a note.
             run.range.end = i + 1;
         }
     }
-    into.extend(run);
 }
 
 /// Adds a run to a shared chunk, which must have room for it and its note.
@@ -28,7 +26,10 @@ pub(crate) fn write_run(
 ) {
     let Some(first) = records.first() else { return };
     let note = stream_note(first.ticks, stream, sequence);
-    let fits = std::iter::once(&note).chain(records).all(|&record| writer.push(record));
+    let mut fits = writer.push(note);
+    for &record in records {
+        fits &= writer.push(record);
+    }
     debug_assert!(fits);
 }
 

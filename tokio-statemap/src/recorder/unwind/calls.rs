@@ -38,16 +38,19 @@ impl Functions {
         /// The number of functions has four bytes; the table has signed numbers of four bytes each,
         /// relative to where the section begins.
         const ENCODINGS: [u8; 2] = [0x03, 0x3b];
-        let table = match bytes {
+        let mut functions = Vec::new();
+        match bytes {
             [1, _, count, table, _, _, _, _, rest @ ..] if [*count, *table] == ENCODINGS => {
                 let (count, pairs) = rest.split_at_checked(4).unwrap_or_default();
                 let count = count.try_into().map_or(0, u32::from_ne_bytes) as usize;
-                let pairs = pairs.chunks_exact(8).take(count);
-                pairs.filter_map(|pair| pair.try_into().ok()).collect()
+                for pair in pairs.chunks_exact(8).take(count) {
+                    functions.extend(<[u8; 8]>::try_from(pair));
+                }
             }
-            _ => Vec::new(),
-        };
-        Self { module: module.range.clone(), table_at: module.eh_frame_hdr.start, table }
+            _ => {}
+        }
+        let (module, table_at) = (module.range.clone(), module.eh_frame_hdr.start);
+        Self { module, table_at, table: functions }
     }
 
     /// Returns where the function that `address` is in begins, and the next one.
@@ -81,16 +84,16 @@ pub(super) fn found_at(call: u64, callee: u64, functions: &[Functions]) -> Found
 /// Returns the number of places without a call that may be of the function that was called. The addresses are those
 /// of calls, the innermost first.
 pub(super) fn doubts(addresses: &[u64], functions: &[Functions]) -> usize {
-    let is_doubtful = |pair: &&[u64]| match pair {
-        [callee, call] => found_at(*call, *callee, functions) < Found::SomeCall,
-        _ => false,
-    };
-    addresses.windows(2).filter(is_doubtful).count()
+    let mut doubts = 0;
+    for pair in addresses.windows(2) {
+        doubts += usize::from(found_at(pair[1], pair[0], functions) < Found::SomeCall);
+    }
+    doubts
 }
 
 fn is_same_function(a: u64, b: u64, functions: &[Functions]) -> bool {
-    let start = |address| function_of(address, functions).map(|function| function.start);
-    start(a).is_some_and(|from| start(b) == Some(from))
+    let (a, b) = (function_of(a, functions), function_of(b, functions));
+    matches!((a, b), (Some(a), Some(b)) if a.start == b.start)
 }
 
 fn function_of(address: u64, functions: &[Functions]) -> Option<Range<u64>> {
@@ -111,11 +114,14 @@ fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
     let mut code = [0; MOST + 7];
     let len = usize::try_from(function.end.saturating_sub(target)).unwrap_or(MOST).min(MOST);
     read_memory(target, &mut code[..len]);
-    let mut jumps = code.windows(8).take(len).enumerate().filter_map(|(offset, code)| {
-        let code: [u8; 8] = code.try_into().ok()?;
-        jump_in(code, target + offset as u64)
-    });
-    jumps.any(|to| to == callee.start)
+    for offset in 0..len {
+        let mut here = [0; 8];
+        here.copy_from_slice(&code[offset..offset + 8]);
+        if jump_in(here, target + offset as u64) == Some(callee.start) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns where a call of `target` gets to: some functions do nothing but jump to another one.

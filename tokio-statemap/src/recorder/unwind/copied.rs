@@ -62,10 +62,10 @@ impl Unwinder {
     }
 
     fn find_functions(&mut self) {
-        let modules = self.tables.modules.iter();
-        self.functions = modules
-            .map(|module| Functions::from_module(module, &copy(&module.eh_frame_hdr)))
-            .collect();
+        self.functions.clear();
+        for module in &self.tables.modules {
+            self.functions.push(Functions::from_module(module, &copy(&module.eh_frame_hdr)));
+        }
     }
 
     /// Returns the functions of a stack.
@@ -88,12 +88,15 @@ impl Unwinder {
         // The last function keeps its frame by the pointer that isn't known: it points at a word of the
         // stack that is followed by the address that the function returns to. Old frames have such words,
         // too, so it is above all the call of that function that is looked for.
-        let may_be_frame = |address: &u64| {
-            stack.word(address.wrapping_add(8)).is_some_and(|returns_to| self.is_code(returns_to))
-        };
-        let candidates: Vec<_> = stack.addresses().filter(may_be_frame).take(MAX_TRIES).collect();
-        let mut walks = Vec::with_capacity(candidates.len());
-        for candidate in candidates {
+        let (mut walks, mut tries) = (Vec::new(), 0);
+        for candidate in stack.addresses() {
+            match stack.word(candidate.wrapping_add(8)) {
+                Some(returns_to) if self.is_code(returns_to) => tries += 1,
+                _ => continue,
+            }
+            if tries > MAX_TRIES {
+                break;
+            }
             let frames = self.walk(stack, candidate);
             let Some(&call) = frames.addresses.get(known.addresses.len()) else { continue };
             let found = found_at(call, callee, &self.functions);
@@ -105,23 +108,26 @@ impl Unwinder {
         }
         // A wrong one takes an old return address for a frame, which a call of another function shows; or
         // leaves out the functions up to one that calls by a pointer, which only its length shows.
-        let complete = walks.iter().filter(|walk| walk.frames.is_complete);
-        let longest = complete.map(|walk| walk.frames.addresses.len()).max().unwrap_or(0);
-        let best = walks.into_iter().min_by_key(|walk| walk.cost(longest)); // of equals the first
-        let Some(Walk { frames, found, .. }) = best else { return known };
+        let mut longest = 0;
+        for Walk { frames, .. } in &walks {
+            if frames.is_complete {
+                longest = longest.max(frames.addresses.len());
+            }
+        }
+        crate::util::sort::by_key(&mut walks, |walk| walk.cost(longest)); // of equals the first
+        let Some(Walk { frames, found, .. }) = walks.into_iter().next() else { return known };
         // Where some library has no tables, it is not known what else is wrong.
         Frames { is_complete: frames.is_complete && found > Found::Nothing, ..frames }
     }
 
     fn walk(&mut self, stack: &StackCopy, frame_pointer: u64) -> Frames {
         let mut addresses = Vec::new();
-        let mut word = |address| stack.word(address);
-        let mut frame = |address| {
+        let word = |address| stack.word(address);
+        let frame = &mut |address| {
             addresses.push(address);
             addresses.len() < MAX_FRAMES
         };
-        let registers = &stack.registers;
-        let is_complete = self.tables.walk(registers, frame_pointer, &mut word, &mut frame);
+        let is_complete = self.tables.walk(&stack.registers, frame_pointer, &word, frame);
         Frames { addresses, is_complete }
     }
 

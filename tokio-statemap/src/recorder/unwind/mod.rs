@@ -95,14 +95,15 @@ impl Tables {
         &mut self,
         registers: &Registers,
         frame_pointer: u64,
-        word: &mut dyn FnMut(u64) -> Option<u64>,
+        word: &dyn Fn(u64) -> Option<u64>,
         frame: &mut dyn FnMut(u64) -> bool,
     ) -> bool {
         let of_arch = unwind_registers(registers, frame_pointer);
         // Where a thread begins the tables say so. Elsewhere a return address of 0 is no end: it was read
         // from a part of the stack that isn't a frame.
         let has_read = std::cell::Cell::new(false);
-        let mut word = |address| {
+        // By a pointer, or all that follows stacks were compiled for each caller.
+        let mut word: &dyn Fn(u64) -> Result<u64, ()> = &|address| {
             has_read.set(true);
             word(address).ok_or(())
         };

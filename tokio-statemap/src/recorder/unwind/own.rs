@@ -35,7 +35,7 @@ pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Re
     // The words that were read since the last function, of which one is the address to return to.
     let read: Cell<[(u64, u64); 4]> = Cell::new([(0, 0); 4]);
     let is_beyond = Cell::new(false);
-    let mut word = |address| {
+    let word = |address: u64| {
         let word = stack.word(address);
         match word {
             Some(word) => {
@@ -48,17 +48,20 @@ pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Re
         word
     };
     let mut is_first = true;
-    tables.walk(registers, registers.frame_pointer?, &mut word, &mut |address| {
+    tables.walk(registers, registers.frame_pointer?, &word, &mut |address| {
         if std::mem::take(&mut is_first) {
             return true; // the function that `registers` are of
         }
         // `address` is within the call.
-        let found = read.get().into_iter().find(|&(_, word)| word == address.wrapping_add(1));
-        let Some((at, word)) = found else { return false };
-        let Some(offset) = at.checked_sub(registers.stack_pointer) else { return false };
-        let Ok(offset) = u32::try_from(offset) else { return false };
-        returns.push(Return { offset, address: word });
-        true
+        for (at, word) in &read.get() {
+            if *word == address.wrapping_add(1) {
+                let Some(offset) = at.checked_sub(registers.stack_pointer) else { return false };
+                let Ok(offset) = u32::try_from(offset) else { return false };
+                returns.push(Return { offset, address: *word });
+                return true;
+            }
+        }
+        false
     });
     (is_beyond.get() && !returns.is_empty()).then_some(returns)
 }

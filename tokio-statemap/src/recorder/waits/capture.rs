@@ -115,7 +115,6 @@ impl Captures {
         let returns = stack::follow(here, self.end)?;
         let mut calls = Vec::new();
         call_stack::calls_above(self.calls_before, |call| calls.push(call.function));
-        let calls = calls.into();
         table::intern_chain(Chain { depth, returns, calls_hash, calls })
     }
 
@@ -143,8 +142,8 @@ impl Captures {
     }
 
     /// Returns when the instrumented calls of all chains were first polled, in ticks.
-    pub(super) fn entered(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.entered[..usize::from(self.calls(number()))].iter().map(Cell::get)
+    pub(super) fn entered(&self) -> &[Cell<u64>] {
+        &self.entered[..usize::from(self.calls(number()))]
     }
 
     /// Returns whether nothing was captured: nothing cloned the waker.
@@ -158,7 +157,10 @@ impl Captures {
             0 => UNKNOWN,
             1 => self.chains[0].get().alone,
             number => {
-                let chains = self.chains.each_ref().map(|chain| chain.get().id);
+                let mut chains = [0; MOST];
+                for (id, chain) in chains.iter_mut().zip(&self.chains[..]) {
+                    *id = chain.get().id;
+                }
                 let look_up = |known: &mut Known| known.wait(&chains[..number], table::intern_wait);
                 known::with(look_up).unwrap_or(UNKNOWN)
             }

@@ -1,6 +1,7 @@
 //! The state of tasks that wait, beside their records: for a dump at any moment, however long ago their
 //! records were evicted.
 
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -78,14 +79,15 @@ impl TaskCell {
 
     /// Notes that the task will wait in instrumented calls that were first polled at these ticks.
     #[inline]
-    pub(super) fn set_entered(&self, ticks: impl ExactSizeIterator<Item = u64>) {
-        if ticks.len() == 0 && self.entered.get().is_none() {
+    pub(super) fn set_entered(&self, ticks: &[Cell<u64>]) {
+        if ticks.is_empty() && self.entered.get().is_none() {
             return;
         }
         let entered =
             self.entered.get_or_init(|| Box::new([const { AtomicU64::new(0) }; MOST_CALLS]));
-        let ticks = ticks.chain(std::iter::repeat(0));
-        entered.iter().zip(ticks).for_each(|(place, ticks)| place.store(ticks, Ordering::Relaxed));
+        for (n, place) in entered[..].iter().enumerate() {
+            place.store(ticks.get(n).map_or(0, Cell::get), Ordering::Relaxed);
+        }
     }
 
     /// Notes that a poll ended at `ticks` and the task waits.
@@ -106,9 +108,15 @@ impl TaskCell {
         let version = self.version.load(Ordering::Acquire);
         let wait = self.wait.load(Ordering::Relaxed) as WaitId;
         let since = self.since.load(Ordering::Relaxed);
-        let entered = self.entered.get().into_iter().flat_map(|all| all.iter());
-        let entered = entered.map(|ticks| ticks.load(Ordering::Relaxed));
-        let entered: Vec<_> = entered.take_while(|&ticks| ticks != 0).collect();
+        let mut entered = Vec::new();
+        if let Some(all) = self.entered.get() {
+            for ticks in &all[..] {
+                match ticks.load(Ordering::Relaxed) {
+                    0 => break,
+                    ticks => entered.push(ticks),
+                }
+            }
+        }
         fence(Ordering::Acquire);
         let is_one = version & 1 == 0 && self.version.load(Ordering::Relaxed) == version;
         TaskSeen {
@@ -147,8 +155,17 @@ pub(crate) fn waiting_tasks(recorder: RecorderId) -> Vec<TaskSeen> {
     let mut seen = Vec::new();
     for part in &CELLS {
         // No task is looked at while its thread may wait for this lock.
-        let cells: Vec<_> = lock(part).cells.iter().filter_map(Weak::upgrade).collect();
-        seen.extend(cells.iter().filter(|cell| cell.recorder == recorder).map(|cell| cell.see()));
+        let mut cells = Vec::new();
+        for cell in &lock(part).cells {
+            if let Some(cell) = cell.upgrade() {
+                cells.push(cell);
+            }
+        }
+        for cell in cells {
+            if cell.recorder == recorder {
+                seen.push(cell.see());
+            }
+        }
     }
     seen
 }

@@ -14,12 +14,11 @@ const SEVERAL: usize = 64;
 /// The chains and waits that a thread knows.
 pub(super) struct Known {
     /// Chains by a hash of their depths; in a set the last used first.
-    chains: Box<[[Option<KnownChain>; WAYS]]>,
+    chains: Vec<[Option<KnownChain>; WAYS]>,
     /// Waits by a hash of their chains.
-    several: Box<[(u64, WaitId)]>,
+    several: Vec<(u64, WaitId)>,
 }
 
-#[derive(Clone)]
 pub(super) struct KnownChain {
     pub(super) chain: Arc<Chain>,
     pub(super) id: ChainId,
@@ -43,10 +42,11 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Known) -> R) -> Option<R> {
 impl Known {
     #[cold]
     fn new() -> Self {
-        Self {
-            chains: (0..SETS).map(|_| [const { None }; WAYS]).collect(),
-            several: vec![(0, 0); SEVERAL].into(),
+        let mut chains = Vec::with_capacity(SETS);
+        while chains.len() < SETS {
+            chains.push([const { None }; WAYS]);
         }
+        Self { chains, several: vec![(0, 0); SEVERAL] }
     }
 
     /// Returns the chain of this depth, and of instrumented functions with this hash, for which `is_it` returns
@@ -65,16 +65,14 @@ impl Known {
             })
         };
         let place = set.iter().position(is_it)?;
-        if place > 0 {
-            set[..=place].rotate_right(1);
-        }
+        move_first(set, place);
         set[0].as_ref()
     }
 
     /// Adds a chain, in the place of the one of its set that was used least recently.
     pub(super) fn add(&mut self, chain: KnownChain) {
         let set = &mut self.chains[set_of(chain.chain.depth)];
-        set.rotate_right(1);
+        move_first(set, WAYS - 1);
         set[0] = Some(chain);
     }
 
@@ -84,15 +82,22 @@ impl Known {
         chains: &[ChainId],
         number: impl FnOnce(&[ChainId]) -> WaitId,
     ) -> WaitId {
-        let mix = |hash: u64, &chain: &ChainId| {
-            (hash.rotate_left(5) ^ u64::from(chain)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        };
-        let hash = chains.iter().fold(chains.len() as u64, mix);
+        let mut hash = chains.len() as u64;
+        for &chain in chains {
+            hash = (hash.rotate_left(5) ^ u64::from(chain)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        }
         let place = &mut self.several[(hash >> 58) as usize];
         if place.0 != hash {
             *place = (hash, number(chains));
         }
         place.1
+    }
+}
+
+/// Moves what is at `place` to the front, before those that were there.
+fn move_first(set: &mut [Option<KnownChain>], place: usize) {
+    for place in (0..place).rev() {
+        set.swap(place, place + 1);
     }
 }
 

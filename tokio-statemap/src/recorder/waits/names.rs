@@ -1,8 +1,8 @@
 //! The names that tasks were given, by number, so that a record can hold one.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use crate::util::map::Map;
 use crate::util::sync::lock;
 
 /// The most different names. Further tasks have none.
@@ -12,7 +12,7 @@ const MOST_NAMES: usize = 1 << 16;
 pub(crate) type NameId = u32;
 
 struct Names {
-    ids: Option<HashMap<Arc<str>, NameId>>,
+    ids: Option<Map<Arc<str>, NameId>>,
     all: Vec<Arc<str>>,
 }
 

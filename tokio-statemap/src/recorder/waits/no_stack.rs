@@ -31,8 +31,8 @@ pub(super) fn is_at(_: &Registers, _: StackEnd, _: &[Return]) -> bool {
     true
 }
 
-pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Box<[Return]>> {
-    Some(Box::default())
+pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Vec<Return>> {
+    Some(Vec::new())
 }
 
 pub(super) fn prepare() {}

@@ -18,6 +18,6 @@ pub(super) fn is_at(here: &Registers, end: StackEnd, returns: &[Return]) -> bool
 
 /// Returns where the functions from `here` up to `end` return to. `None` if the stack can't be followed.
 #[cold]
-pub(super) fn follow(here: &Registers, end: StackEnd) -> Option<Box<[Return]>> {
-    Some(returns(&CopyOfOwn::new(here, end)?, here)?.into())
+pub(super) fn follow(here: &Registers, end: StackEnd) -> Option<Vec<Return>> {
+    returns(&CopyOfOwn::new(here, end)?, here)
 }

@@ -2,13 +2,13 @@
 //!
 //! They belong to the process, not to a recorder, as addresses mean the same everywhere in it.
 
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::recorder::calls::Function;
 use crate::recorder::waits::stack::Return;
+use crate::util::map::Map;
 use crate::util::sync::lock;
 
 /// The functions that a task was in when its waker was cloned.
@@ -17,18 +17,14 @@ pub(crate) struct Chain {
     /// The distance of the stack pointer from the task's poll, in bytes.
     pub(super) depth: u32,
     /// The return addresses of the functions, the innermost first; the outermost is the one that polls the task.
-    pub(super) returns: Box<[Return]>,
+    pub(super) returns: Vec<Return>,
     /// A hash of `calls`.
     pub(super) calls_hash: u64,
     /// The instrumented functions, the outermost first.
-    pub(super) calls: Box<[&'static Function]>,
+    pub(super) calls: Vec<&'static Function>,
 }
 
 impl Chain {
-    /// Returns the parts that tell it from other chains.
-    fn identity(&self) -> (u32, &[Return], impl Iterator<Item = usize>) {
-        (self.depth, &self.returns, self.calls.iter().map(|function| function.address()))
-    }
     /// Returns an address within each function, the innermost first.
     pub(crate) fn addresses(&self) -> impl ExactSizeIterator<Item = u64> {
         self.returns.iter().map(|to| to.address - 1)
@@ -42,8 +38,10 @@ impl Chain {
 
 impl PartialEq for Chain {
     fn eq(&self, other: &Self) -> bool {
-        let (a, b) = (self.identity(), other.identity());
-        (a.0, a.1) == (b.0, b.1) && a.2.eq(b.2)
+        let is_same = |n: usize| std::ptr::eq(self.calls[n], other.calls[n]);
+        (self.depth, &self.returns, self.calls.len())
+            == (other.depth, &other.returns, other.calls.len())
+            && (0..self.calls.len()).all(is_same)
     }
 }
 
@@ -86,12 +84,12 @@ static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
 struct Chains {
     all: Interned<Arc<Chain>>,
     /// The chains by depth and hash of the calls.
-    alike: Option<HashMap<(u32, u64), Vec<ChainId>>>,
+    alike: Option<Map<(u32, u64), Vec<ChainId>>>,
 }
 
 /// Different values, by number.
 struct Interned<T> {
-    numbers: Option<HashMap<T, u32>>,
+    numbers: Option<Map<T, u32>>,
     all: Vec<T>,
     /// The sum of their sizes.
     size: usize,
@@ -102,10 +100,9 @@ impl<T: Clone + Hash + Eq> Interned<T> {
         Self { numbers: None, all: Vec::new(), size: 0 }
     }
 
-    /// The number of `value`, and the one value that has it; `None` if there are too many.
-    fn get(&mut self, value: T, size: usize, is_full: impl Fn(&Self) -> bool) -> Option<(u32, &T)> {
+    /// The number of `value`, and the one value that has it; `None` if it is another one and there is no room.
+    fn get(&mut self, value: T, size: usize, is_full: bool) -> Option<(u32, &T)> {
         let next = self.all.len() as u32;
-        let is_full = is_full(self);
         let numbers = self.numbers.get_or_insert_default();
         let number = match numbers.get(&value) {
             Some(&number) => number,
@@ -124,12 +121,12 @@ impl<T: Clone + Hash + Eq> Interned<T> {
 /// The number of a chain, and the one that has it; `None` if there are too many.
 pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, Arc<Chain>)> {
     let size = chain.returns.len();
-    let is_full = |all: &Interned<_>| all.all.len() >= MOST_CHAINS || all.size >= MOST_RETURNS;
     let mut chains = lock(&CHAINS);
+    let is_full = chains.all.all.len() >= MOST_CHAINS || chains.all.size >= MOST_RETURNS;
     let (number, chain) = chains.all.get(Arc::new(chain), size, is_full)?;
     let chain = Arc::clone(chain);
     let alike = chains.alike.get_or_insert_default();
-    let alike = alike.entry((chain.depth, chain.calls_hash)).or_default();
+    let alike = alike.get_or_default((chain.depth, chain.calls_hash));
     if !alike.contains(&number) {
         alike.push(number);
     }
@@ -150,10 +147,12 @@ pub(super) fn find_chain(
 
 /// Returns the number of a wait; [`UNKNOWN`] if there are too many.
 pub(super) fn intern_wait(wait: &[ChainId]) -> WaitId {
-    let is_full = |all: &Interned<_>| all.all.len() >= MOST_WAITS;
     let mut waits = lock(&WAITS);
-    let number = waits.get(wait.into(), 1, is_full).map(|(number, _)| number + 1);
-    number.and_then(|number| WaitId::try_from(number).ok()).unwrap_or(UNKNOWN)
+    let is_full = waits.all.len() >= MOST_WAITS;
+    match waits.get(wait.into(), 1, is_full) {
+        Some((number, _)) => WaitId::try_from(number + 1).unwrap_or(UNKNOWN),
+        None => UNKNOWN,
+    }
 }
 
 /// Counts a wait whose place isn't kept.
@@ -173,11 +172,15 @@ pub(crate) struct Places {
 
 impl Places {
     /// Returns the instrumented functions of the chains of a wait, in their order.
-    pub(crate) fn calls(&self, wait: WaitId) -> impl Iterator<Item = &'static Function> {
+    pub(crate) fn calls(&self, wait: WaitId) -> Vec<&'static Function> {
         let wait = usize::from(wait).checked_sub(1).and_then(|index| self.waits.get(index));
-        let chains = wait.into_iter().flatten();
-        let chains = chains.filter_map(|&chain| self.chains.get(chain as usize));
-        chains.flat_map(|chain| chain.calls().iter().copied())
+        let mut calls = Vec::new();
+        for &chain in wait.map_or(&[][..], |wait| wait) {
+            if let Some(chain) = self.chains.get(chain as usize) {
+                calls.extend_from_slice(chain.calls());
+            }
+        }
+        calls
     }
 
     pub(crate) fn now() -> Self {

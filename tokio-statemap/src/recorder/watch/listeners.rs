@@ -77,8 +77,13 @@ impl Listeners {
         if to.as_nanos() < u128::from(self.lowest_ns.load(Ordering::Relaxed)) {
             return Vec::new();
         }
-        let is_due = |threshold| from < threshold && threshold <= to;
-        lock(&self.all).iter().filter(|one| is_due(one.threshold)).cloned().collect()
+        let mut due = Vec::new();
+        for one in lock(&self.all).iter() {
+            if from < one.threshold && one.threshold <= to {
+                due.push(Arc::clone(one));
+            }
+        }
+        due
     }
 }
 

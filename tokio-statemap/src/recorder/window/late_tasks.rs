@@ -6,6 +6,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(tokio_unstable)]
+use crate::recorder::task_id;
+
 /// The late tasks of one window.
 #[derive(Debug)]
 pub(crate) struct LateTasks {
@@ -49,14 +52,14 @@ impl LateTasks {
 #[derive(Debug)]
 struct TaskSet {
     /// Allocated on the first insert: most windows need none.
-    parts: OnceLock<Box<[Part]>>,
+    parts: OnceLock<Vec<Part>>,
 }
 
 const PARTS: usize = 256;
 
 /// The tables of a part, each four times as large as the one before. Together the parts have room
 /// for several million tasks; the origin of a task that finds no room stays unknown.
-type Part = [OnceLock<Box<[Bucket]>>; 8];
+type Part = [OnceLock<Vec<Bucket>>; 8];
 
 /// Slots for ids, 0 while free, in one cache line.
 #[derive(Debug, Default)]
@@ -73,17 +76,22 @@ impl TaskSet {
         let Some(parts) = self.parts.get() else { return false };
         let hash = hash(id);
         // Tables are filled one after the other.
-        let tables = parts[hash as usize % PARTS].iter().map_while(OnceLock::get);
-        tables.map(|table| bucket(table, hash)).any(|bucket| bucket.contains(id))
+        for table in &parts[hash as usize % PARTS] {
+            match table.get() {
+                Some(table) if bucket(table, hash).contains(id) => return true,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        false
     }
 
     /// Adds `id`. Returns whether it was not in the set yet and there was room for it.
     fn insert(&self, id: u64) -> bool {
         let hash = hash(id);
-        let parts = self.parts.get_or_init(|| (0..PARTS).map(|_| Part::default()).collect());
+        let parts = self.parts.get_or_init(|| vec_of(PARTS, || [const { OnceLock::new() }; 8]));
         for (i, table) in parts[hash as usize % PARTS].iter().enumerate() {
-            let buckets = || (0..1 << (2 * i)).map(|_| Bucket::default()).collect();
-            let bucket = bucket(table.get_or_init(buckets), hash);
+            let bucket = bucket(table.get_or_init(|| vec_of(1 << (2 * i), Bucket::default)), hash);
             for slot in &bucket.0 {
                 match slot.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => return true,
@@ -94,6 +102,14 @@ impl TaskSet {
         }
         false
     }
+}
+
+fn vec_of<T>(n: usize, new: fn() -> T) -> Vec<T> {
+    let mut all = Vec::with_capacity(n);
+    while all.len() < n {
+        all.push(new());
+    }
+    all
 }
 
 impl Bucket {
@@ -116,17 +132,9 @@ fn bucket(table: &[Bucket], hash: u64) -> &Bucket {
 
 /// Returns an id that no task has yet: all tasks with smaller ids were spawned before this call, all others
 /// are spawned after it. `None` on a thread whose thread-local values are destroyed.
-///
-/// Spawning a task is the only way to have Tokio assign an id. This one is spawned on a `LocalSet`
-/// outside any runtime and is never polled; no hook runs for it.
 #[cfg(tokio_unstable)]
 pub(crate) fn next_task_id() -> Option<u64> {
-    use tokio::runtime::Handle;
-    use tokio::task::LocalSet;
-
-    let is_ending = Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed());
-    (!is_ending)
-        .then(|| crate::recorder::task_id::number(LocalSet::new().spawn_local(async {}).id()))
+    task_id::new().map(task_id::number)
 }
 
 /// Without task hooks no task is recorded.

@@ -52,8 +52,11 @@ impl Windows {
 
     /// Returns how long was recorded so far, in ticks.
     pub(crate) fn recorded_until(&self, now: u64) -> u64 {
-        let length = |window: &Window| window.to.unwrap_or(now).saturating_sub(window.from);
-        self.before.recorded + self.all.iter().map(length).sum::<u64>()
+        let mut recorded = self.before.recorded;
+        for window in &self.all {
+            recorded += window.to.unwrap_or(now).saturating_sub(window.from);
+        }
+        recorded
     }
 
     /// Returns whether there are so many that older ones are to go.
@@ -63,8 +66,10 @@ impl Windows {
 
     /// Returns up to when events are evicted, in ticks, if there are too many windows.
     pub(crate) fn evictable_until(&self) -> Option<u64> {
-        let first = self.all.len().checked_sub(MOST).filter(|_| self.are_too_many())?;
-        Some(self.all[first].from.saturating_sub(1))
+        if !self.are_too_many() {
+            return None;
+        }
+        Some(self.all[self.all.len() - MOST].from.saturating_sub(1))
     }
 
     /// Returns whether another window may begin, if events beyond `max_events` are refused.

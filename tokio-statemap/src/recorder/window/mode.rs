@@ -169,7 +169,11 @@ impl RecorderMode {
     fn set(&self, mut recorders: MutexGuard<'_, Vec<(WindowId, Mode)>>, next: (WindowId, Mode)) {
         let (window, mode) = next;
         let before = self.0.swap(pack(window, mode), Ordering::AcqRel) >> MODE_BITS;
-        recorders.iter_mut().filter(|(window, _)| *window == before).for_each(|one| *one = next);
+        for one in recorders.iter_mut() {
+            if one.0 == before {
+                *one = next;
+            }
+        }
         publish(&recorders);
     }
 }

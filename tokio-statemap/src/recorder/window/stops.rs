@@ -61,8 +61,10 @@ impl Stops {
 
     fn merge(&mut self) {
         while self.0.len() > MOST {
-            let together = self.0.windows(2).map(|two| two[0].merged(two[1]).length());
-            let mut lengths: Vec<u64> = together.collect();
+            let mut lengths = Vec::new();
+            for two in self.0.windows(2) {
+                lengths.push(two[0].merged(two[1]).length());
+            }
             let excess = (self.0.len() - MOST).min(lengths.len());
             let (_, &mut longest, _) = lengths.select_nth_unstable(excess - 1);
             self.merge_up_to(longest);
@@ -71,20 +73,23 @@ impl Stops {
 
     /// Merges pairs that together are no longer than `length`, while there are too many.
     fn merge_up_to(&mut self, length: u64) {
-        let before = std::mem::take(&mut self.0);
-        let mut excess = before.len() - MOST;
-        let mut before = before.into_iter().peekable();
-        while let Some(stop) = before.next() {
-            let merged = before.peek().map(|&next| stop.merged(next));
-            match merged.filter(|merged| excess > 0 && merged.length() <= length) {
-                Some(merged) => {
-                    before.next();
+        let mut excess = self.0.len() - MOST;
+        let (mut from, mut to) = (0, 0);
+        while from < self.0.len() {
+            let mut stop = self.0[from];
+            from += 1;
+            if from < self.0.len() && excess > 0 {
+                let merged = stop.merged(self.0[from]);
+                if merged.length() <= length {
+                    stop = merged;
+                    from += 1;
                     excess -= 1;
-                    self.0.push(merged);
                 }
-                None => self.0.push(stop),
             }
+            self.0[to] = stop;
+            to += 1;
         }
+        self.0.truncate(to);
     }
 }
 

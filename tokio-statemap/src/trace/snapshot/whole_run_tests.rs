@@ -241,16 +241,16 @@ impl Held<'_> {
     /// Does what the background thread does; or, if that is behind, what a hook does.
     fn evict(&mut self, is_behind: bool) {
         let (base, windows, memory) = (self.program.base, &self.windows, &mut self.memory);
-        memory.sums.expect_long_poll(|| base.long_poll_ticks());
+        memory.sums.expect_long_poll(&|| base.long_poll_ticks());
         if is_behind {
             self.eviction.sort();
             memory.update(&self.eviction.staged, windows);
-            self.dropped += self.eviction.give_up(drop);
+            self.dropped += self.eviction.give_up(&mut drop);
             return;
         }
         let limits =
             Limits { long_poll: 30 * UNIT, around: 20 * UNIT, staged_events: self.max_events / 2 };
-        self.dropped += self.eviction.look_through(limits, memory, windows, drop);
+        self.dropped += self.eviction.look_through(limits, memory, windows, &mut drop);
     }
 
     /// Returns the whole program goes by.
@@ -319,7 +319,7 @@ impl Held<'_> {
             },
             ..recorder.capture(Then::Keep)
         };
-        capture.memory.sums.expect_long_poll(|| base.long_poll_ticks());
+        capture.memory.sums.expect_long_poll(&|| base.long_poll_ticks());
         capture.limit((stored, max_stored), false, end, &windows);
         capture.add_pinned(&pinned, eviction.done_until(), &eviction.pinned.ended());
         Timeline::from_snapshot(&Snapshot::of_capture(capture))

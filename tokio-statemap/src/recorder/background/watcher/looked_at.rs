@@ -1,6 +1,5 @@
 //! The threads that the watcher looks at.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use super::progress::{Next, Progress};
 use crate::recorder::hot::woken::WokenThread;
 use crate::recorder::store::look::{Doing, Look};
 use crate::recorder::watch::BETWEEN_LOOKS;
+use crate::util::map::Map;
 
 /// The number of looks in a row at which a thread did nothing after which it is left alone.
 const QUIET_LOOKS: u32 = 2;
@@ -42,8 +42,8 @@ pub(super) enum Then {
 
 /// Removes all but the first of those that are of the same thread: the first knows of its poll.
 pub(super) fn remove_repeated(awake: &mut Vec<Awake>) {
-    let mut seen = HashSet::with_capacity(awake.len());
-    awake.retain(|one| seen.insert(one.id()));
+    let mut seen: Map<AwakeId, bool> = Map::default();
+    awake.retain(|one| !std::mem::replace(seen.get_or_default(one.id()), true));
 }
 
 impl Awake {

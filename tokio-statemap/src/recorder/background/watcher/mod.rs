@@ -92,11 +92,13 @@ impl Watcher {
             now + if known == 0 { between / 2 } else { between }
         });
         let left = due.saturating_duration_since(now);
-        if let Some(most) = most.filter(|&most| most < left) {
-            self.due = Some(due);
-            return std::thread::sleep(most);
+        match most {
+            Some(most) if most < left => {
+                self.due = Some(due);
+                return std::thread::sleep(most);
+            }
+            _ => self.due = None,
         }
-        self.due = None;
         std::thread::sleep(left);
         if !filter::allows_all() {
             return self.give_up();
@@ -117,8 +119,10 @@ impl Watcher {
             ));
         });
         self.awake.extend(self.resting.take());
-        for recorder in self.awake.drain(..).filter_map(|one| one.thread.recorder.upgrade()) {
-            without_stack::count(&recorder, NoStack::Filtered);
+        for one in std::mem::take(&mut self.awake) {
+            if let Some(recorder) = one.thread.recorder.upgrade() {
+                without_stack::count(&recorder, NoStack::Filtered);
+            }
         }
     }
 
@@ -142,8 +146,8 @@ impl Watcher {
         std::thread::sleep(SOON);
         self.tools.budget.start_for(self.awake.len());
         let (mut at, mut looks) = (0, 0);
-        while let Some(thread) = self.awake.get(at).filter(|_| looks < most) {
-            if thread.is_due_soon() {
+        while looks < most && at < self.awake.len() {
+            if self.awake[at].is_due_soon() {
                 at += usize::from(self.look_at(at));
                 looks += 1;
             } else {
@@ -167,14 +171,16 @@ impl Watcher {
     }
 
     fn take_woken(&mut self) {
-        woken::take_each(|thread| self.awake.push(Awake::new(thread)));
+        woken::take_each(&mut |thread| self.awake.push(Awake::new(thread)));
     }
 
     /// Leaves all alone. The next thread that looks finds them again.
     pub(super) fn leave_all(mut self) {
         self.take_woken();
         self.awake.extend(self.resting.take());
-        self.awake.iter().for_each(|awake| awake.thread.let_go());
+        for awake in &self.awake {
+            awake.thread.let_go();
+        }
     }
 }
 

@@ -16,16 +16,20 @@ impl Notified {
     /// Returns up to which age they were notified of the poll that started then, the innermost that goes on. Polls
     /// within it are over.
     pub(super) fn up_to(&mut self, start_ticks: u64) -> Duration {
-        self.0.retain(|&(other, _)| other <= start_ticks);
+        self.forget_from(start_ticks.saturating_add(1));
         match self.0.last() {
             Some(&(last, age)) if last == start_ticks => age,
             _ => Duration::ZERO,
         }
     }
 
+    fn forget_from(&mut self, start_ticks: u64) {
+        self.0.retain(|&(other, _)| other < start_ticks);
+    }
+
     /// Notes that they were notified of it up to this age.
     pub(super) fn set(&mut self, start_ticks: u64, age: Duration) {
-        self.0.retain(|&(other, _)| other < start_ticks);
+        self.forget_from(start_ticks);
         if self.0.len() == WITHIN {
             self.0.remove(0);
         }

@@ -3,10 +3,9 @@
 use std::panic::Location;
 
 use crate::recorder::hot::Shared;
-use crate::recorder::id_map::IdMap;
 use crate::recorder::record::ROOT;
-use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::StreamId;
+use crate::util::map::Map;
 
 /// The most tasks of which it is kept where they were spawned.
 const MAX_KNOWN: usize = 1024;
@@ -25,7 +24,7 @@ pub(super) struct PollOwner {
 /// a task.
 #[derive(Debug, Default)]
 pub(super) struct PollOwners {
-    known: IdMap<Option<&'static Location<'static>>>,
+    known: Map<u64, Option<&'static Location<'static>>>,
 }
 
 impl PollOwners {
@@ -50,7 +49,7 @@ impl PollOwners {
             .origin(task)
             .and_then(|id| recorder.locations.to_vec().get(id as usize).copied());
         if self.known.len() == MAX_KNOWN {
-            self.known.clear();
+            self.known = Map::default();
         }
         self.known.insert(task, found);
         found
@@ -59,8 +58,12 @@ impl PollOwners {
 
 /// Returns the worker that the thread of `stream` is.
 fn worker(recorder: &Shared, stream: StreamId) -> Option<u32> {
-    let of_stream = |buffer: &&_| Buffer::read(buffer, |of, _, _| of) == Some(stream);
-    recorder.kept.buffers().into_iter().find(of_stream)?.watched.worker()
+    for buffer in recorder.kept.buffers() {
+        if buffer.read(|of, _, _| of) == Some(stream) {
+            return buffer.watched.worker();
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ impl Progress {
                 stack.map(|stack| tools.frames(&stack)).unwrap_or_default();
             Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
-        if let Some(sample) = sample.as_ref().filter(|_| is_due) {
+        if let (Some(sample), true) = (&sample, is_due) {
             self.is_sampled(age);
             samples::add(recorder, sample.clone());
             match refused {
@@ -297,7 +297,7 @@ impl Progress {
         recorder: &Shared,
         (look, task, age): (Look, u64, Duration),
         (sample, is_taken_away): (Option<Sample>, bool),
-        to: Vec<Arc<Listener>>,
+        mut to: Vec<Arc<Listener>>,
         tools: &mut Tools,
     ) {
         if to.is_empty() {
@@ -305,7 +305,7 @@ impl Progress {
         }
         (self.looks, self.waits) = (0, 0);
         self.notified.set(self.start_ticks, age);
-        let to: Vec<_> = to.into_iter().filter(|listener| (listener.wants)()).collect();
+        to.retain(|listener| (listener.wants)());
         if !to.is_empty() {
             let (recorder, stream) = (recorder.this(), look.stream);
             tools.notifier.send(LongPoll {

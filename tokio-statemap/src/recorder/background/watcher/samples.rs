@@ -10,12 +10,12 @@ const MAX_SAMPLES: usize = 4096;
 /// Keeps a sample, if there is room for it.
 pub(super) fn add(recorder: &Shared, sample: Sample) {
     let is_dropped = recorder.kept.is_dropped();
-    lock(&recorder.samples).add(sample, |sample| is_dropped(sample.ticks));
+    lock(&recorder.samples).add(sample, &|sample| is_dropped(sample.ticks));
 }
 
 impl Samples {
     /// Adds a sample, for which those of polls that are dropped make room.
-    fn add(&mut self, sample: Sample, is_dropped: impl Fn(&Sample) -> bool) {
+    fn add(&mut self, sample: Sample, is_dropped: &dyn Fn(&Sample) -> bool) {
         if self.all.len() == MAX_SAMPLES {
             self.all.retain(|sample| !is_dropped(sample));
         }
@@ -25,8 +25,14 @@ impl Samples {
         self.dropped += 1;
         // That of the youngest poll makes room for one of an older.
         let age = |sample: &Sample| sample.ticks.saturating_sub(sample.start_ticks);
-        let youngest = self.all.iter_mut().min_by_key(|sample| age(sample));
-        if let Some(youngest) = youngest.filter(|youngest| age(youngest) < age(&sample)) {
+        let (mut youngest, mut least) = (None, age(&sample));
+        for other in &mut self.all {
+            if age(other) < least {
+                least = age(other);
+                youngest = Some(other);
+            }
+        }
+        if let Some(youngest) = youngest {
             *youngest = sample;
         }
     }
@@ -44,16 +50,16 @@ mod tests {
         };
         let mut samples = Samples::default();
         for at in 0..MAX_SAMPLES as u64 {
-            samples.add(sample(at, at + 100), |_| false);
+            samples.add(sample(at, at + 100), &|_| false);
         }
-        samples.add(sample(5000, 5050), |_| false);
+        samples.add(sample(5000, 5050), &|_| false);
         assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES, 1), "it is the youngest");
-        samples.add(sample(5000, 5200), |_| false);
+        samples.add(sample(5000, 5200), &|_| false);
         assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES, 2));
         assert!(
             samples.all.contains(&sample(5000, 5200)) && !samples.all.contains(&sample(0, 100))
         );
-        samples.add(sample(6000, 6001), |sample| sample.ticks < 600);
+        samples.add(sample(6000, 6001), &|sample| sample.ticks < 600);
         assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES - 498, 2));
         assert!(samples.all.contains(&sample(6000, 6001)));
     }

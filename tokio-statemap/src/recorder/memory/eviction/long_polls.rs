@@ -1,7 +1,6 @@
 //! Finds the long polls among evicted records.
 
-use std::collections::BTreeMap;
-
+use crate::recorder::memory::find;
 use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::record::reader::{Entry, Notes, OpenPoll, ThreadState, Visitor, WholePoll};
 use crate::recorder::record::{LocationId, Record};
@@ -9,8 +8,9 @@ use crate::recorder::store::segment::{Segment, StreamId};
 use crate::recorder::window::{Window, window_of};
 
 /// A long poll that held a worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct LongPoll {
+    pub(super) worker: u32,
     pub(super) stream: StreamId,
     pub(super) task: u64,
     pub(super) start: u64,
@@ -32,10 +32,11 @@ impl LongPoll {
 /// The state of each thread, up to where its records were read.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    threads: BTreeMap<StreamId, ThreadState>,
+    /// By their streams.
+    threads: Vec<(StreamId, ThreadState)>,
     /// The threads that became workers in the batch that is read.
     claims: Vec<Claim>,
-    found: Vec<(LongPoll, u32)>,
+    found: Vec<LongPoll>,
 }
 
 #[derive(Debug)]
@@ -49,7 +50,7 @@ struct Claim {
 struct Finder<'a> {
     stream: StreamId,
     long_poll: u64,
-    found: &'a mut Vec<(LongPoll, u32)>,
+    found: &'a mut Vec<LongPoll>,
     claims: &'a mut Vec<Claim>,
     has_ended: bool,
 }
@@ -91,7 +92,7 @@ impl Finder<'_> {
         }
         // Elsewhere it holds nobody up.
         if let Some(worker) = thread.worker {
-            self.found.push((LongPoll { stream: self.stream, task, start, end }, worker));
+            self.found.push(LongPoll { worker, stream: self.stream, task, start, end });
         }
     }
 }
@@ -100,66 +101,62 @@ impl Scan {
     /// Reads the next records, those of each stream in order, of which polls of `long_poll` or more are found.
     pub(super) fn read(&mut self, segments: &[Segment], long_poll: u64, live_tasks: &LiveTasks) {
         self.claims.clear();
-        for of_stream in segments.chunk_by(|a, b| a.stream == b.stream) {
-            let stream = of_stream[0].stream;
-            // As the records that were dropped left it.
-            let thread = self.threads.entry(stream).or_insert_with(|| ThreadState {
-                worker: live_tasks.stream(stream).and_then(|known| known.state.worker),
-                ..ThreadState::default()
+        for segment in segments {
+            let stream = segment.stream;
+            let place = find(&self.threads, stream).unwrap_or_else(|place| {
+                // As the records that were dropped left it.
+                let worker = live_tasks.stream(stream).and_then(|known| known.state.worker);
+                let thread = ThreadState { worker, ..ThreadState::default() };
+                self.threads.insert(place, (stream, thread));
+                place
             });
             let (found, claims) = (&mut self.found, &mut self.claims);
             let mut finder = Finder { stream, long_poll, found, claims, has_ended: false };
-            for segment in of_stream {
-                thread.read(skip_short(segment.records(), long_poll), &mut finder);
-            }
+            let records = skip_short(segment.records(), long_poll);
+            self.threads[place].1.read(records, &mut finder);
             if finder.has_ended {
-                self.threads.remove(&stream);
+                self.threads.remove(place);
             }
         }
-        let claims = &self.claims;
-        self.found.retain_mut(|(poll, worker)| {
-            let taken = claims.iter().filter(|claim| {
-                claim.worker == *worker && claim.stream != poll.stream && claim.at > poll.start
-            });
-            if let Some(at) = taken.map(|claim| claim.at).min() {
-                poll.end = poll.end.min(at);
+        for poll in &mut self.found {
+            for claim in &self.claims {
+                let is_its = claim.worker == poll.worker && claim.stream != poll.stream;
+                if is_its && claim.at > poll.start {
+                    poll.end = poll.end.min(claim.at);
+                }
             }
-            poll.length() >= long_poll
-        });
+        }
+        self.found.retain(|poll| poll.length() >= long_poll);
     }
 
     /// Forgets the polls that were open when recording stopped, if it is read up to `until`.
     pub(super) fn forget_before(&mut self, until: u64, windows: &[Window]) {
         let begin = window_of(until, windows).map_or(0, |window| window.from);
-        for thread in self.threads.values_mut() {
+        for (_, thread) in &mut self.threads {
             thread.polls.retain(|poll| poll.start >= begin);
         }
     }
 
     /// Returns the polls that were found since the last time, by their starts.
     pub(super) fn take_found(&mut self) -> Vec<LongPoll> {
-        let mut found: Vec<_> = self.found.drain(..).map(|(poll, _)| poll).collect();
+        let mut found = std::mem::take(&mut self.found);
         crate::util::sort::by_key(&mut found, |poll| poll.start);
         found
     }
 
-    /// Returns when the oldest poll that still runs began, of those that began after `after`, on a worker.
-    pub(super) fn oldest_open(&self, after: u64) -> Option<u64> {
-        self.open().map(|poll| poll.start).filter(|&start| start > after).min()
-    }
-
-    /// Returns the polls that ran on workers where it was read to, as if they ended right where they began.
-    pub(super) fn open(&self) -> impl Iterator<Item = LongPoll> {
-        let on_workers = self.threads.iter().filter(|(_, thread)| thread.worker.is_some());
-        on_workers.flat_map(|(&stream, thread)| {
-            let poll = move |&OpenPoll { task, start, .. }: &OpenPoll| LongPoll {
-                stream,
-                task,
-                start,
-                end: start,
-            };
-            thread.polls.iter().map(poll)
-        })
+    /// Returns the polls that began after `after` and ran on workers where it was read to, as if they ended right where
+    /// they began.
+    pub(super) fn open(&self, after: u64) -> Vec<LongPoll> {
+        let mut open = Vec::new();
+        for (stream, thread) in &self.threads {
+            let Some(worker) = thread.worker else { continue };
+            for &OpenPoll { task, start, .. } in &thread.polls {
+                if start > after {
+                    open.push(LongPoll { worker, stream: *stream, task, start, end: start });
+                }
+            }
+        }
+        open
     }
 }
 
@@ -178,9 +175,15 @@ fn skip_short(mut records: &[Record], long_poll: u64) -> &[Record] {
 /// Returns where the task was spawned, if that is among these records.
 pub(super) fn location(segments: &[Segment], task: u64) -> Option<LocationId> {
     let mut notes = Notes::default();
-    let spawned_at = |record: &Record| match notes.read(*record)? {
-        Entry::Spawn { task: spawned, location } if spawned == task => Some(location),
-        _ => None,
-    };
-    segments.iter().flat_map(Segment::records).find_map(spawned_at).flatten()
+    for segment in segments {
+        for record in segment.records() {
+            match notes.read(*record) {
+                Some(Entry::Spawn { task: spawned, location }) if spawned == task => {
+                    return location;
+                }
+                _ => {}
+            }
+        }
+    }
+    None
 }

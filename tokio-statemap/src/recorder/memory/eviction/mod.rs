@@ -83,7 +83,7 @@ impl Eviction {
         limits: Limits,
         memory: &mut Memory,
         windows: &[Window],
-        mut recycle: impl FnMut(Segment),
+        recycle: &mut dyn FnMut(Segment),
     ) -> u64 {
         let new = &mut self.staged[self.looked_through..];
         Segment::sort(new);
@@ -93,34 +93,35 @@ impl Eviction {
         let mut dropped = 0;
         for poll in self.scan.take_found() {
             let place = self.place(poll, false, limits, &memory.live_tasks, windows);
-            dropped += place.map_or(0, |place| self.pinned.consider(poll, &place));
+            if let Some(place) = place {
+                dropped += self.pinned.consider(poll, &place);
+            }
         }
         // The polls that begin so soon after are known as a whole.
-        let edge = self.edge(limits);
-        dropped += self.drop_until(edge, memory, windows, &mut recycle);
+        let mut begins = self.until;
+        for open in self.scan.open(self.done_until) {
+            begins = begins.min(open.start);
+        }
+        let edge = begins.saturating_sub(limits.around);
+        dropped += self.drop_until(edge, memory, windows, recycle);
         if self.staged_events > limits.staged_events {
             // They go on for so long that what comes in meanwhile can't all wait for their ends.
-            let open: Vec<_> = self.scan.open().filter(|p| p.start > self.done_until).collect();
-            for poll in open {
+            for poll in self.scan.open(self.done_until) {
                 let poll = LongPoll { end: self.until.max(poll.start), ..poll };
                 if poll.length() >= limits.long_poll {
                     let place = self.place(poll, true, limits, &memory.live_tasks, windows);
-                    dropped += place.map_or(0, |place| self.pinned.consider_open(poll, &place));
+                    if let Some(place) = place {
+                        dropped += self.pinned.consider_open(poll, &place);
+                    }
                 }
             }
             let edge = self.until.saturating_sub(limits.around);
-            dropped += self.drop_until(edge, memory, windows, &mut recycle);
+            dropped += self.drop_until(edge, memory, windows, recycle);
         }
         if self.staged_events > limits.staged_events {
-            dropped += self.drop_until(self.until, memory, windows, &mut recycle);
+            dropped += self.drop_until(self.until, memory, windows, recycle);
         }
         dropped
-    }
-
-    /// Returns up to when no poll is kept that isn't known as a whole.
-    fn edge(&self, limits: Limits) -> u64 {
-        let begins = self.scan.oldest_open(self.done_until).unwrap_or(u64::MAX).min(self.until);
-        begins.saturating_sub(limits.around)
     }
 
     /// Returns the time around `poll` that could be pinned; `None` if its beginning is gone, or it was open when recording
@@ -133,12 +134,14 @@ impl Eviction {
         live_tasks: &LiveTasks,
         windows: &[Window],
     ) -> Option<Place> {
-        let window = window_of(poll.start, windows).filter(|w| w.from <= poll.start)?;
+        let window = window_of(poll.start, windows)?;
         if window_of(poll.end, windows) != Some(window) {
             return None;
         }
-        let location = live_tasks.task(poll.task).map(|task| task.location);
-        let location = location.unwrap_or_else(|| long_polls::location(&self.staged, poll.task));
+        let location = match live_tasks.task(poll.task) {
+            Some(task) => task.location,
+            None => long_polls::location(&self.staged, poll.task),
+        };
         let first = window.from.max(self.done_until + 1);
         let has_begun = self.pinned.has_begun(&poll);
         if first > poll.start && !has_begun {
@@ -150,7 +153,7 @@ impl Eviction {
         // Where there is much around it, less of that is kept.
         let from = |at: u64, most| {
             let earliest = at.saturating_sub(limits.around).max(first).min(at);
-            at - longest(at - earliest, |ticks| number(at - ticks, at) <= most)
+            at - longest(at - earliest, &|ticks| number(at - ticks, at) <= most)
         };
         // The records after it may not be here yet: a pinned window ends when it has as much as it may.
         let to = |at: u64| at.saturating_add(limits.around).min(last);
@@ -162,7 +165,7 @@ impl Eviction {
         // A quarter of it for each side of each edge.
         let room = room.min(self.pinned.most_events() / 2);
         let most = room / 4;
-        let after = longest(to(poll.start) - poll.start, |ticks| {
+        let after = longest(to(poll.start) - poll.start, &|ticks| {
             number(poll.start, poll.start + ticks) <= most
         });
         let begin = (from(poll.start, most), poll.start + after);
@@ -179,9 +182,11 @@ impl Eviction {
     /// Drops all that is staged, which was [sorted](Self::sort) and applied to [`LiveTasks`], though nobody looked
     /// through it. Calls `recycle` with it. Returns the number of events dropped.
     #[inline(never)]
-    pub(crate) fn give_up(&mut self, recycle: impl FnMut(Segment)) -> u64 {
+    pub(crate) fn give_up(&mut self, recycle: &mut dyn FnMut(Segment)) -> u64 {
         self.pinned.note_ends(&self.staged);
-        self.staged.drain(..).for_each(recycle);
+        for segment in self.staged.drain(..) {
+            recycle(segment);
+        }
         self.scan = Scan::default();
         (self.looked_through, self.done_until) = (0, self.until);
         self.pinned.cut_off();
@@ -203,7 +208,7 @@ impl Eviction {
         edge: u64,
         memory: &mut Memory,
         windows: &[Window],
-        recycle: &mut impl FnMut(Segment),
+        recycle: &mut dyn FnMut(Segment),
     ) -> u64 {
         let mut dropped = 0;
         while self.done_until < edge {
@@ -227,7 +232,7 @@ impl Eviction {
         until: u64,
         memory: &mut Memory,
         windows: &[Window],
-        recycle: &mut impl FnMut(Segment),
+        recycle: &mut dyn FnMut(Segment),
     ) -> u64 {
         self.done_until = until;
         for segment in &mut self.staged {
@@ -235,7 +240,7 @@ impl Eviction {
                 self.leaving.push(segment.split_until(until));
             }
         }
-        self.staged.retain(|segment| !segment.records().is_empty());
+        Segment::retain_full(&mut self.staged);
         self.looked_through = self.staged.len();
         // Late records may be out of order over batches.
         Segment::sort(&mut self.leaving);
@@ -243,14 +248,16 @@ impl Eviction {
         self.staged_events = self.staged_events.saturating_sub(events);
         let kept = self.pinned.keep(&self.leaving, &memory.live_tasks);
         memory.update(&self.leaving, windows);
-        self.leaving.drain(..).for_each(recycle);
+        for segment in self.leaving.drain(..) {
+            recycle(segment);
+        }
         self.pinned.end_until(until);
         (events + kept.dropped).saturating_sub(kept.kept)
     }
 }
 
 /// Returns the longest of the times up to `most` that `fits`, if all shorter ones do, to a thousandth of `most`.
-fn longest(most: u64, fits: impl Fn(u64) -> bool) -> u64 {
+fn longest(most: u64, fits: &dyn Fn(u64) -> bool) -> u64 {
     if fits(most) {
         return most;
     }

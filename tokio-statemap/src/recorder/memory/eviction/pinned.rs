@@ -1,14 +1,15 @@
 //! Pinned windows: the events around the longest polls of the run, of all threads, which stay when those around them
 //! are dropped.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::recorder::id_map::IdMap;
 use crate::recorder::memory::eviction::long_polls::LongPoll;
 use crate::recorder::memory::live_tasks::{LiveTask, LiveTasks, Stream};
+use crate::recorder::memory::place_of;
 use crate::recorder::record::{Kind, LocationId, ROOT, Record, events_in};
 use crate::recorder::store::segment::{RecordWriter, Segment, StreamId};
+use crate::util::map::Map;
 
 /// The most pinned windows.
 const MOST: usize = 16;
@@ -36,8 +37,9 @@ pub(crate) struct PinnedWindow {
     /// The threads at its beginning, each with whether the tasks that it polled still lived.
     pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
     /// The tasks in it, as they were before.
-    pub(crate) tasks: IdMap<Option<LiveTask>>,
-    records: BTreeMap<StreamId, Vec<Record>>,
+    pub(crate) tasks: Map<u64, Option<LiveTask>>,
+    /// By stream.
+    records: Vec<(StreamId, Vec<Record>)>,
     pub(crate) events: u64,
 }
 
@@ -90,14 +92,26 @@ impl PinnedWindows {
 
     /// Returns how many events they have.
     pub(crate) fn events(&self) -> u64 {
-        self.all.iter().map(|pin| pin.events).sum()
+        let mut events = 0;
+        for pin in &self.all {
+            events += pin.events;
+        }
+        events
+    }
+
+    /// Returns the place of the first one that is as asked for.
+    fn position(&self, is_it: &dyn Fn(&PinnedWindow) -> bool) -> Option<usize> {
+        self.all.iter().position(|pin| is_it(pin))
+    }
+
+    fn retain(&mut self, stays: &dyn Fn(&PinnedWindow) -> bool) {
+        self.all.retain(|pin| stays(pin));
     }
 
     /// Returns how many events may be kept of that poll, and of what is around it.
     pub(super) fn room_for(&self, poll: &LongPoll) -> u64 {
-        let others = || self.all.iter().filter(|pin| pin.poll != poll.id());
-        let is_longest = others().all(|pin| pin.length < poll.length());
-        if is_longest { self.most_events } else { self.most_events / 8 }
+        let is_longer = |pin: &PinnedWindow| pin.poll != poll.id() && pin.length >= poll.length();
+        if self.position(&is_longer).is_none() { self.most_events } else { self.most_events / 8 }
     }
 
     /// Returns how many events all may have.
@@ -112,12 +126,18 @@ impl PinnedWindows {
 
     /// Returns whether that time, in ticks, is pinned.
     pub(crate) fn holds(&self, ticks: u64) -> bool {
-        self.all.iter().any(|pin| pin.from <= ticks && ticks <= pin.to)
+        self.position(&|pin| pin.has(ticks)).is_some()
     }
 
     /// Returns when tasks in pinned windows ended, in ticks.
     pub(crate) fn ended(&self) -> Vec<(u64, u64)> {
-        self.ended.iter().map(|(&task, &at)| (task, at)).filter(|&(_, at)| at > 0).collect()
+        let mut ended = Vec::new();
+        for (&task, &at) in &self.ended {
+            if at > 0 {
+                ended.push((task, at));
+            }
+        }
+        ended
     }
 
     pub(super) fn clear(&mut self) {
@@ -127,15 +147,21 @@ impl PinnedWindows {
 
     /// Returns whether the beginning of `poll` is kept, of which the end is not known yet.
     pub(super) fn has_begun(&self, poll: &LongPoll) -> bool {
-        self.all.iter().any(|pin| pin.go_on.contains(&poll.id()))
+        self.begun(poll).is_some()
+    }
+
+    fn begun(&self, poll: &LongPoll) -> Option<usize> {
+        self.position(&|pin| pin.go_on.contains(&poll.id()))
     }
 
     /// Pins what is around `poll`, which is over, if that is among the longest: its beginning and
     /// its end if there is no room for all. Returns the number of events in the windows that made room.
     pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
-        let begun = self.all.iter_mut().find(|pin| pin.go_on.contains(&poll.id()));
-        if let Some(begun) = begun.map(Arc::make_mut) {
-            begun.go_on.retain(|&of| of != poll.id());
+        if let Some(begun) = self.begun(&poll) {
+            let begun = Arc::make_mut(&mut self.all[begun]);
+            if let Some(place) = begun.go_on.iter().position(|of| *of == poll.id()) {
+                begun.go_on.remove(place);
+            }
             begun.is_of(&poll, place);
             self.put(PinnedWindow::new(place.end, &poll, place), poll.end);
             return 0;
@@ -153,9 +179,9 @@ impl PinnedWindows {
 
     /// Pins what is around the beginning of `poll`, which still runs.
     pub(super) fn consider_open(&mut self, poll: LongPoll, place: &Place) -> u64 {
-        let is_in = |i: &Arc<PinnedWindow>| i.is_fixed() && i.has(poll.start);
+        let is_in = |pin: &PinnedWindow| pin.is_fixed() && pin.has(poll.start);
         if self.has_begun(&poll)
-            || !self.all.iter().any(is_in) && !self.is_among_longest(&poll, place)
+            || self.position(&is_in).is_none() && !self.is_among_longest(&poll, place)
         {
             return 0;
         }
@@ -171,20 +197,19 @@ impl PinnedWindows {
     /// Returns whether what is around `poll` is to be kept.
     fn is_among_longest(&self, poll: &LongPoll, place: &Place) -> bool {
         let length = poll.length();
-        let overlaps = |i: &PinnedWindow| i.from <= poll.end && poll.start <= i.to;
         // It is in the window of a longer one, as far as that reaches.
         self.most_events > 0
-            && !self.all.iter().any(|i| overlaps(i) && i.length >= length)
+            && self.position(&|pin| pin.overlaps(poll) && pin.length >= length).is_none()
             && self.makes_room(poll, place).is_none_or(|least| least < length)
     }
 
     /// Adds a window that contains `at`: one that contains that already takes it in. Those of shorter polls that it
     /// overlaps are left out, as it shows more.
     fn put(&mut self, mut new: PinnedWindow, at: u64) {
-        self.all.retain(|i| {
+        self.retain(&|i| {
             i.is_fixed() || i.to < new.from || new.to < i.from || new.length <= i.length
         });
-        if let Some(place) = self.all.iter().position(|pin| pin.has(at)) {
+        if let Some(place) = self.position(&|pin| pin.has(at)) {
             let before = place.checked_sub(1).map(|before| self.all[before].to);
             let after = self.all.get(place + 1).map(|after| after.from);
             let there = Arc::make_mut(&mut self.all[place]);
@@ -214,73 +239,90 @@ impl PinnedWindows {
 
     /// Returns the length of the poll whose window has to make room, if one has to.
     fn makes_room(&self, poll: &LongPoll, place: &Place) -> Option<u64> {
-        let overlaps = |i: &PinnedWindow| i.from <= poll.end && poll.start <= i.to;
-        let others = || self.all.iter().filter(|i| !overlaps(i));
-        let too_many = others().filter(|i| place.is_of(i)).count() >= MOST_OF_LOCATION;
-        let candidates = others().filter(|i| !too_many || place.is_of(i));
-        (too_many || others().count() >= MOST).then(|| candidates.map(|i| i.length).min()).flatten()
+        // The number of windows, and the length of the shortest: of all, and of those of the location.
+        let (mut all, mut of_location) = ((0, u64::MAX), (0, u64::MAX));
+        for pin in &self.all {
+            if pin.overlaps(poll) {
+                continue;
+            }
+            all = (all.0 + 1, pin.length.min(all.1));
+            if place.is_of(pin) {
+                of_location = (of_location.0 + 1, pin.length.min(of_location.1));
+            }
+        }
+        if of_location.0 >= MOST_OF_LOCATION {
+            Some(of_location.1)
+        } else if all.0 >= MOST {
+            Some(all.1)
+        } else {
+            None
+        }
     }
 
     /// Removes the window that has to make room. Returns how many events it had.
     fn make_place(&mut self, poll: &LongPoll, place: &Place) -> u64 {
         let Some(least) = self.makes_room(poll, place) else { return 0 };
-        let too_many = self.all.iter().filter(|i| place.is_of(i)).count() >= MOST_OF_LOCATION;
-        let is_it = |i: &Arc<PinnedWindow>| i.length == least && (!too_many || place.is_of(i));
-        let found = self.all.iter().position(is_it);
-        found.map_or(0, |found| self.remove(found))
+        let mut of_location = 0;
+        for pin in &self.all {
+            of_location += usize::from(place.is_of(pin));
+        }
+        let is_any = of_location < MOST_OF_LOCATION;
+        match self.position(&|pin| pin.length == least && (is_any || place.is_of(pin))) {
+            Some(found) => self.remove(found),
+            None => 0,
+        }
     }
 
     /// Returns how many events it had.
     fn remove(&mut self, place: usize) -> u64 {
         let removed = self.all.remove(place);
         let all = &self.all;
-        self.ended.retain(|task, _| all.iter().any(|pin| pin.tasks.contains_key(task)));
+        self.ended.retain(|task, _| all.iter().any(|pin| pin.tasks.get(task).is_some()));
         removed.events
     }
 
     /// Returns where the next one begins that wasn't entered, after `done_until`.
     pub(super) fn next_begin(&self, done_until: u64) -> Option<u64> {
-        let next = self.all.iter().find(|pin| !pin.is_entered)?;
-        Some(next.from.max(done_until + 1))
+        let next = self.position(&|pin| !pin.is_entered)?;
+        Some(self.all[next].from.max(done_until + 1))
     }
 
     /// Enters the next window, which begins at `from`, if it is still there: everything before is dropped, and the state is
     /// kept with it.
     pub(super) fn enter(&mut self, from: u64, live_tasks: &LiveTasks) {
-        let next = self.all.iter_mut().find(|pin| !pin.is_entered);
-        let next = next.filter(|pin| pin.from <= from);
-        let Some(pin) = next.map(Arc::make_mut) else { return };
+        let Some(next) = self.position(&|pin| !pin.is_entered) else { return };
+        if self.all[next].from > from {
+            return;
+        }
+        let pin = Arc::make_mut(&mut self.all[next]);
         pin.is_entered = true;
-        pin.from = pin.from.max(from);
-        pin.threads = live_tasks
-            .streams()
-            .map(|(id, stream)| {
-                let mut stream = stream.clone();
-                if live_tasks.has_lost_worker(&stream) {
-                    stream.state.worker = None;
-                }
-                let polls = stream.state.polls.iter();
-                let lives = polls.map(|poll| live_tasks.lives(poll.task)).collect();
-                (id, stream, lives)
-            })
-            .collect();
-        // These tasks are in it, though it may have no events of theirs.
-        let PinnedWindow { threads, tasks, .. } = pin;
-        for poll in threads.iter().flat_map(|(_, stream, _)| &stream.state.polls) {
-            if live_tasks.lives(poll.task) {
-                Self::has_task(&mut self.ended, tasks, poll.task, live_tasks);
+        pin.from = from;
+        for (id, stream) in live_tasks.streams() {
+            let mut stream = stream.clone();
+            if live_tasks.has_lost_worker(&stream) {
+                stream.state.worker = None;
             }
+            let mut all_live = Vec::new();
+            for poll in &stream.state.polls {
+                let lives = live_tasks.lives(poll.task);
+                all_live.push(lives);
+                // It is in the window, though that may have no events of it.
+                if lives {
+                    Self::has_task(&mut self.ended, &mut pin.tasks, poll.task, live_tasks);
+                }
+            }
+            pin.threads.push((id, stream, all_live));
         }
     }
 
     /// Notes that a task is in a pinned window: when it ends will be noted.
     fn has_task(
         ended: &mut IdMap<u64>,
-        tasks: &mut IdMap<Option<LiveTask>>,
+        tasks: &mut Map<u64, Option<LiveTask>>,
         task: u64,
         live_tasks: &LiveTasks,
     ) {
-        tasks.entry(task).or_insert_with(|| {
+        tasks.get_or_insert_with(task, || {
             // The number of a root future is used again.
             if task & ROOT == 0 {
                 ended.entry(task).or_default();
@@ -296,9 +338,9 @@ impl PinnedWindows {
         if self.all.is_empty() {
             return kept;
         }
-        for pin in self.all.iter_mut().filter(|pin| pin.is_entered) {
+        for pin in &mut self.all {
             // Only windows that change, as one that a capture shares is copied.
-            if number_in(segments, pin.from, pin.to) == 0 {
+            if !pin.is_entered || number_in(segments, pin.from, pin.to) == 0 {
                 continue;
             }
             let pin = Arc::make_mut(pin);
@@ -321,10 +363,12 @@ impl PinnedWindows {
         if self.ended.is_empty() {
             return;
         }
-        for record in segments.iter().flat_map(Segment::records) {
-            if record.kind() == Kind::Terminate {
-                if let Some(ended) = self.ended.get_mut(&record.payload()) {
-                    *ended = record.ticks;
+        for segment in segments {
+            for record in segment.records() {
+                if record.kind() == Kind::Terminate {
+                    if let Some(ended) = self.ended.get_mut(&record.payload()) {
+                        *ended = record.ticks;
+                    }
                 }
             }
         }
@@ -334,11 +378,15 @@ impl PinnedWindows {
     fn make_room(&mut self) -> u64 {
         let mut dropped = 0;
         while self.events() > self.most_events {
-            let with_events = self.all.iter().filter(|pin| pin.events > 0);
-            let Some(least) = with_events.min_by_key(|pin| pin.length) else { break };
+            let mut least: Option<(u64, PollId)> = None;
+            for pin in self.iter() {
+                if least.is_none_or(|(length, _)| pin.length < length) {
+                    least = Some((pin.length, pin.poll));
+                }
+            }
+            let Some((_, poll)) = least else { break };
             // The beginning of a poll is of little use without its end, and the other way round.
-            let poll = least.poll;
-            while let Some(place) = self.all.iter().position(|pin| pin.poll == poll) {
+            while let Some(place) = self.position(&|pin| pin.poll == poll) {
                 dropped += self.remove(place);
             }
         }
@@ -348,23 +396,27 @@ impl PinnedWindows {
     /// Ends the windows up to `until`: everything before is dropped.
     pub(super) fn end_until(&mut self, until: u64) {
         // A window without events is of no use.
-        self.all.retain(|pin| pin.to > until || pin.events > 0);
-        // Nothing is added to windows that have ended.
-        for pin in self.all.iter_mut().filter(|pin| pin.to <= until && !pin.is_shrunk) {
-            let pin = Arc::make_mut(pin);
-            pin.is_shrunk = true;
-            pin.records.values_mut().for_each(Vec::shrink_to_fit);
+        self.retain(&|pin| pin.to > until || pin.events > 0);
+        for pin in &mut self.all {
+            // Nothing is added to windows that have ended.
+            if pin.to <= until && !pin.is_shrunk {
+                let pin = Arc::make_mut(pin);
+                pin.is_shrunk = true;
+                for (_, records) in &mut pin.records {
+                    records.shrink_to_fit();
+                }
+            }
         }
     }
 
     /// Ends the windows that are not complete, as the next records are dropped without being looked through.
     pub(super) fn cut_off(&mut self) {
-        self.all.retain(|pin| pin.events > 0);
+        self.retain(&|pin| pin.events > 0);
         for pin in &mut self.all {
-            let last = pin.last();
             // Only windows that change, as one that a capture shares is copied.
-            if let Some(last) = last.filter(|last| *last < pin.to) {
-                Arc::make_mut(pin).to = last;
+            match pin.last() {
+                Some(last) if last < pin.to => Arc::make_mut(pin).to = last,
+                _ => {}
             }
         }
     }
@@ -384,14 +436,18 @@ impl PinnedWindow {
             is_entered: false,
             is_shrunk: false,
             threads: Vec::new(),
-            tasks: IdMap::default(),
-            records: BTreeMap::new(),
+            tasks: Map::default(),
+            records: Vec::new(),
             events: 0,
         }
     }
 
     fn has(&self, ticks: u64) -> bool {
-        (self.from..=self.to).contains(&ticks)
+        self.from <= ticks && ticks <= self.to
+    }
+
+    fn overlaps(&self, poll: &LongPoll) -> bool {
+        self.from <= poll.end && poll.start <= self.to
     }
 
     /// Returns whether it can't be left out for a longer poll: something is in it, or the beginning of a poll that goes on.
@@ -408,14 +464,17 @@ impl PinnedWindow {
 
     /// Returns when its last record is, in ticks.
     fn last(&self) -> Option<u64> {
-        let last = self.records.values().filter_map(|records| records.last());
-        last.map(|record| record.ticks).max()
+        let mut last = None;
+        for (_, records) in &self.records {
+            last = last.max(records.last().map(|record| record.ticks));
+        }
+        last
     }
 
     /// Ends it where it has as many events as it may, if these records are added.
     fn cut(&mut self, segments: &[Segment]) {
         let room = self.most_events.saturating_sub(self.events);
-        let end = last_with(room, self.to, |to| number_in(segments, self.from, to));
+        let end = last_with(room, self.to, &|to| number_in(segments, self.from, to));
         // Late records are before what it has.
         self.to = end.max(self.last().unwrap_or(self.from)).min(self.to);
     }
@@ -428,34 +487,47 @@ impl PinnedWindow {
         live_tasks: &LiveTasks,
         ended: &mut IdMap<u64>,
     ) -> u64 {
-        for task in records.iter().filter_map(|record| record.task()) {
-            PinnedWindows::has_task(ended, &mut self.tasks, task, live_tasks);
+        let mut last = None;
+        for record in records {
+            // Most are of the same task as the one before.
+            match record.task() {
+                Some(task) if last != Some(task) => {
+                    PinnedWindows::has_task(ended, &mut self.tasks, task, live_tasks);
+                    last = Some(task);
+                }
+                _ => {}
+            }
         }
-        self.records.entry(stream).or_default().extend_from_slice(records);
+        let place = place_of(&mut self.records, stream);
+        self.records[place].1.extend_from_slice(records);
         let events = events_in(records);
         self.events += events;
         events
     }
 
-    /// Returns its records, by stream.
-    pub(crate) fn segments(&self) -> impl Iterator<Item = Segment> {
-        self.records.iter().filter_map(|(&stream, records)| {
-            let writer = RecordWriter::allocate(1, records.len()).next()?;
-            records.iter().for_each(|&record| {
+    /// Appends its records to `into`, by stream.
+    pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
+        for (stream, records) in &self.records {
+            let Some(writer) = RecordWriter::allocate(1, records.len()).next() else { continue };
+            for &record in records {
                 writer.push(record);
-            });
-            Some(Segment::new(stream, 0, writer.chunk().clone(), 0..records.len()))
-        })
+            }
+            into.push(Segment::new(*stream, 0, writer.chunk().clone(), 0..records.len()));
+        }
     }
 }
 
 /// Returns how many records there are in that time, both ends included.
 pub(super) fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
-    segments.iter().map(|segment| segment.between(from, to).len() as u64).sum()
+    let mut number = 0;
+    for segment in segments {
+        number += segment.between(from, to).len() as u64;
+    }
+    number
 }
 
 /// Returns the latest time up to `last` at which there are no more than `most`, if `number` rises with time.
-fn last_with(most: u64, last: u64, number: impl Fn(u64) -> u64) -> u64 {
+fn last_with(most: u64, last: u64, number: &dyn Fn(u64) -> u64) -> u64 {
     if number(last) <= most {
         return last;
     }

@@ -36,7 +36,7 @@ impl Evicted {
 
     fn look_through(&mut self) {
         let eviction = &mut self.eviction;
-        self.dropped += eviction.look_through(LIMITS, &mut self.memory, WINDOWS, drop);
+        self.dropped += eviction.look_through(LIMITS, &mut self.memory, WINDOWS, &mut drop);
         let kept = self.eviction.staged_events + self.eviction.pinned.events();
         assert_eq!(self.staged, self.dropped + kept, "no event is lost");
     }
@@ -45,7 +45,9 @@ impl Evicted {
     fn pinned(&self) -> Vec<Vec<(StreamId, Vec<u64>)>> {
         let of = |segment: &Segment| segment.records().iter().map(|r| r.ticks).collect();
         let pin = |pin: &pinned::PinnedWindow| {
-            pin.segments().map(|segment| (segment.stream, of(&segment))).collect()
+            let mut segments = Vec::new();
+            pin.segments(&mut segments);
+            segments.iter().map(|segment| (segment.stream, of(segment))).collect()
         };
         self.eviction.pinned.iter().map(|i| pin(i)).collect()
     }
@@ -88,7 +90,10 @@ fn what_is_around_a_long_poll_is_kept_of_all_threads() {
     let pin = evicted.eviction.pinned.iter().next().unwrap();
     let workers: Vec<_> = pin.threads.iter().map(|(_, known, _)| known.state.worker).collect();
     assert_eq!(workers, [Some(0), Some(1)]);
-    assert!(pin.tasks[&1].is_some_and(|task| task.polled) && pin.tasks[&2].is_none());
+    assert!(
+        pin.tasks.get(&1).unwrap().is_some_and(|task| task.polled)
+            && pin.tasks.get(&2).unwrap().is_none()
+    );
 }
 
 #[test]
@@ -174,7 +179,7 @@ fn what_nobody_looked_through_is_dropped() {
     let Evicted { eviction, memory, dropped, .. } = &mut evicted;
     eviction.sort();
     memory.update(&eviction.staged, WINDOWS);
-    *dropped += eviction.give_up(drop);
+    *dropped += eviction.give_up(&mut drop);
     evicted.look_through();
     assert_eq!((evicted.dropped, evicted.pinned().len()), (2, 0));
     assert_eq!(evicted.memory.live_tasks.stream(1).and_then(|known| known.state.worker), Some(0));

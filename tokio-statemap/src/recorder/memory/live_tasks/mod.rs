@@ -10,11 +10,13 @@ mod terminated;
 #[cfg(test)]
 mod tests;
 
+use crate::recorder::memory::by_window::Runs;
 use crate::recorder::memory::live_tasks::polled::RecentlyPolled;
 use crate::recorder::memory::live_tasks::table::{NO_LOCATION, PackedTask};
 use crate::recorder::memory::live_tasks::tasks::TaskMap;
 pub(crate) use crate::recorder::memory::live_tasks::tasks::{LiveTask, Liveness};
 use crate::recorder::memory::live_tasks::terminated::TerminatedIds;
+use crate::recorder::memory::{find, place_of};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
 use crate::recorder::record::{LocationId, ROOT, Record};
 use crate::recorder::store::segment::StreamId;
@@ -114,9 +116,8 @@ impl Visitor for Update<'_> {
                 self.stream.terminated = Some(task);
                 self.live_tasks.ended.push((task, at));
             }
-            Entry::Worker(worker) => {
-                let role = |worker| Role { worker, stream: self.id, at };
-                self.live_tasks.roles.extend(worker.map(role));
+            Entry::Worker(Some(worker)) => {
+                self.live_tasks.roles.push(Role { worker, stream: self.id, at });
             }
             Entry::ThreadStop => self.stream.stopped = true,
             Entry::Park => self.stream.parked = Some(true),
@@ -140,12 +141,14 @@ impl LiveTasks {
     }
 
     /// The tasks that are alive, and those that may have terminated in a gap.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = (u64, LiveTask, Liveness)> {
-        self.tasks.iter().map(|(id, task)| {
+    pub(crate) fn tasks(&self) -> Vec<(u64, LiveTask, Liveness)> {
+        let mut all = Vec::with_capacity(self.tasks.max_len());
+        self.tasks.each(&mut |id, task| {
             let lives =
                 if task.window == self.known_from { Liveness::Alive } else { Liveness::Unknown };
-            (id, task, lives)
-        })
+            all.push((id, task, lives));
+        });
+        all
     }
 
     /// Returns an upper bound of their number.
@@ -159,10 +162,10 @@ impl LiveTasks {
     }
 
     pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {
-        self.streams
-            .binary_search_by_key(&id, |(id, _)| *id)
-            .ok()
-            .map(|place| &self.streams[place].1)
+        match find(&self.streams, id) {
+            Ok(place) => Some(&self.streams[place].1),
+            Err(_) => None,
+        }
     }
 
     pub(crate) fn streams(&self) -> impl Iterator<Item = (StreamId, &Stream)> {
@@ -174,8 +177,7 @@ impl LiveTasks {
     pub(crate) fn has_lost_worker(&self, stream: &Stream) -> bool {
         let state = &stream.state;
         state.worker.is_some_and(|worker| {
-            let mut others = self.streams.iter().map(|(_, other)| other);
-            others.any(|other| {
+            self.streams.iter().any(|(_, other)| {
                 let is_later = other.window > stream.window
                     || state.polls.is_empty() && other.state.worker_since > state.worker_since;
                 other.state.worker == Some(worker) && is_later
@@ -196,7 +198,8 @@ impl LiveTasks {
 
     /// Returns the next window, if it began until `ticks`.
     pub(super) fn next_window(&self, ticks: u64, windows: &[Window]) -> Option<Window> {
-        windows.get(self.window + 1).copied().filter(|next| next.from <= ticks)
+        let next = *windows.get(self.window + 1)?;
+        if next.from <= ticks { Some(next) } else { None }
     }
 
     /// Enters the windows that began until `ticks`.
@@ -236,13 +239,14 @@ impl LiveTasks {
     ///
     /// Inlined, as the stack of a hook is bounded.
     #[inline(always)]
-    pub(super) fn update<'a>(&mut self, runs: impl Iterator<Item = (StreamId, &'a [Record])>) {
+    pub(super) fn update(&mut self, runs: Runs<'_>) {
         self.has_evicted = true;
-        for (stream, records) in runs.filter(|(_, records)| !records.is_empty()) {
+        for (stream, records) in runs {
             self.update_stream(stream, records);
         }
-        heapsort(&mut self.newly_known, |id| *id);
-        heapsort(&mut self.roles, |role| (role.worker, role.at, role.stream));
+        heapsort(&mut self.newly_known, &|a, b| a < b);
+        let order = |role: &Role| (role.worker, role.at, role.stream);
+        heapsort(&mut self.roles, &|a, b| order(a) < order(b));
     }
 
     /// Ends an update.
@@ -263,7 +267,7 @@ impl LiveTasks {
     #[inline(never)]
     fn update_stream(&mut self, id: StreamId, records: &[Record]) {
         // Taken out, so that the rest of `self` can be changed meanwhile.
-        let place = self.place_of(id);
+        let place = place_of(&mut self.streams, id);
         let mut stream = std::mem::take(&mut self.streams[place].1);
         let mut state = std::mem::take(&mut stream.state);
         stream.window = self.known_from;
@@ -274,15 +278,6 @@ impl LiveTasks {
         } else {
             self.streams[place].1 = Stream { state, ..stream };
         }
-    }
-
-    /// Returns the place of the stream `id`, which is created if necessary.
-    #[inline(never)]
-    fn place_of(&mut self, id: StreamId) -> usize {
-        self.streams.binary_search_by_key(&id, |(id, _)| *id).unwrap_or_else(|place| {
-            self.streams.insert(place, (id, Stream::default()));
-            place
-        })
     }
 
     /// Removes the tasks that terminated.

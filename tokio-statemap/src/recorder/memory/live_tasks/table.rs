@@ -55,7 +55,7 @@ impl Entry {
 /// KiB). It takes 30 bytes per entry at its maximum load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    entries: Box<[Entry]>,
+    entries: Vec<Entry>,
     len: usize,
 }
 
@@ -65,11 +65,6 @@ impl Table {
 
     pub(super) fn len(&self) -> usize {
         self.len
-    }
-
-    #[cfg(test)]
-    pub(super) fn places(&self) -> usize {
-        self.entries.len()
     }
 
     /// Returns the slot of `id`, or the free slot where it would be. There always is one.
@@ -153,12 +148,13 @@ impl Table {
         true
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.id != NONE)
+    /// Returns all slots, of which some are free.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// Removes the tasks that `is_kept` rejects.
-    pub(super) fn retain(&mut self, is_kept: &impl Fn(&PackedTask) -> bool) {
+    pub(super) fn retain(&mut self, is_kept: &dyn Fn(&PackedTask) -> bool) {
         let mut place = 0;
         let before = std::mem::take(&mut self.len);
         while place < self.entries.len() {
@@ -180,7 +176,7 @@ impl Table {
     #[inline(never)]
     fn resize(&mut self, places: usize) {
         let before = std::mem::take(&mut self.entries);
-        self.entries = vec![Entry::EMPTY; places].into_boxed_slice();
+        self.entries = vec![Entry::EMPTY; places];
         let mut i = 0;
         while i < before.len() {
             let entry = before[i];
@@ -248,7 +244,8 @@ mod tests {
                 assert_eq!(table.len(), map.len());
                 assert_eq!(table.get(id).is_some(), map.contains_key(&id));
             }
-            let mut ids: Vec<u64> = table.iter().map(|entry| entry.id).collect();
+            let mut ids: Vec<u64> = table.entries().iter().map(|entry| entry.id).collect();
+            ids.retain(|&id| id != NONE);
             ids.sort_unstable();
             assert!(ids.iter().eq(map.keys()));
             for &id in map.keys() {

@@ -58,8 +58,7 @@ impl TaskMap {
 
     pub(super) fn get(&self, id: u64) -> Option<LiveTask> {
         if id & ROOT != 0 {
-            let root = self.roots.iter().find(|root| root.id == id)?;
-            return Some(LiveTask { spawned_ticks: root.spawned_ticks, ..root.task.unpack() });
+            return self.root_place(id).map(|place| self.roots[place].unpack());
         }
         match self.cache.as_ref().map(|cache| &cache[Self::place(id)]) {
             Some(cache) if cache.id == id => Some(cache.task.unpack()),
@@ -95,9 +94,13 @@ impl TaskMap {
         Some(&mut place.task)
     }
 
+    fn root_place(&self, id: u64) -> Option<usize> {
+        self.roots.iter().position(|root| root.id == id)
+    }
+
     /// Returns the root future `id`. It is added if it is unknown.
     pub(super) fn root(&mut self, id: u64) -> &mut RootTask {
-        let place = match self.roots.iter().position(|root| root.id == id) {
+        let place = match self.root_place(id) {
             Some(place) => place,
             None => {
                 self.roots.push(RootTask { id, spawned_ticks: 0, task: PackedTask::NEW });
@@ -122,7 +125,11 @@ impl TaskMap {
 
     /// Removes the root future `id` if it started no later than `ticks`.
     pub(super) fn remove_root(&mut self, id: u64, ticks: u64) {
-        self.roots.retain(|root| root.id != id || root.spawned_ticks > ticks);
+        if let Some(place) = self.root_place(id) {
+            if self.roots[place].spawned_ticks <= ticks {
+                self.roots.remove(place);
+            }
+        }
     }
 
     /// Returns an upper bound of the number of tasks.
@@ -131,32 +138,52 @@ impl TaskMap {
         cache + self.long_lived.len() + self.roots.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, LiveTask)> {
-        let cache = self.cache.iter().flat_map(|cache| cache.iter().filter(|e| e.id != NONE));
-        let spawned = cache.chain(self.long_lived.iter()).map(|e| (e.id, e.task.unpack()));
-        let roots = self.roots.iter().map(|root| {
-            (root.id, LiveTask { spawned_ticks: root.spawned_ticks, ..root.task.unpack() })
-        });
-        roots.chain(spawned)
+    /// Calls `see` with each task.
+    pub(super) fn each(&self, see: &mut dyn FnMut(u64, LiveTask)) {
+        for root in &self.roots {
+            see(root.id, root.unpack());
+        }
+        if let Some(cache) = &self.cache {
+            see_entries(&cache[..], see);
+        }
+        for (_, table) in &self.long_lived.tables {
+            see_entries(table.entries(), see);
+        }
     }
 
     /// Removes all tasks that were not seen in `window`.
     pub(super) fn retain_seen_in(&mut self, window: usize) {
-        for place in self.cache.iter_mut().flat_map(|cache| cache.iter_mut()) {
-            if place.task.window() != window {
-                place.id = NONE;
+        if let Some(cache) = &mut self.cache {
+            for place in &mut cache[..] {
+                if place.task.window() != window {
+                    place.id = NONE;
+                }
             }
         }
-        self.long_lived.retain(&|task| task.window() == window);
+        self.long_lived.retain_seen_in(window);
         self.roots.retain(|root| root.task.window() == window);
+    }
+}
+
+fn see_entries(entries: &[Entry], see: &mut dyn FnMut(u64, LiveTask)) {
+    for entry in entries {
+        if entry.id != NONE {
+            see(entry.id, entry.task.unpack());
+        }
+    }
+}
+
+impl RootTask {
+    fn unpack(&self) -> LiveTask {
+        LiveTask { spawned_ticks: self.spawned_ticks, ..self.task.unpack() }
     }
 }
 
 impl PackedTask {
     fn unpack(&self) -> LiveTask {
         LiveTask {
-            location: Some(self.location).filter(|&location| location != NO_LOCATION),
-            parent: Some(self.parent).filter(|&parent| parent != NONE),
+            location: if self.location == NO_LOCATION { None } else { Some(self.location) },
+            parent: if self.parent == NONE { None } else { Some(self.parent) },
             polled: self.is_polled(),
             window: self.window(),
             spawned_ticks: 0,
@@ -248,16 +275,16 @@ impl LongLived {
     }
 
     fn len(&self) -> usize {
-        self.tables.iter().map(|(_, table)| table.len()).sum()
+        let mut len = 0;
+        for (_, table) in &self.tables {
+            len += table.len();
+        }
+        len
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.tables.iter().flat_map(|(_, table)| table.iter())
-    }
-
-    fn retain(&mut self, is_kept: &impl Fn(&PackedTask) -> bool) {
+    fn retain_seen_in(&mut self, window: usize) {
         self.tables.retain_mut(|(_, table)| {
-            table.retain(is_kept);
+            table.retain(&|task| task.window() == window);
             table.len() > 0
         });
     }
@@ -279,7 +306,8 @@ mod tests {
     }
 
     fn ids(tasks: &TaskMap) -> Vec<u64> {
-        let mut ids: Vec<u64> = tasks.iter().map(|(id, _)| id).collect();
+        let mut ids = Vec::new();
+        tasks.each(&mut |id, _| ids.push(id));
         ids.sort_unstable();
         ids
     }
@@ -328,7 +356,8 @@ mod tests {
     fn many_tasks_take_few_bytes_each() {
         let all: Vec<u64> = (1000..201_000).collect();
         let tasks = tasks_of(&all);
-        let places: usize = tasks.long_lived.tables.iter().map(|(_, table)| table.places()).sum();
+        let places: usize =
+            tasks.long_lived.tables.iter().map(|(_, table)| table.entries().len()).sum();
         let bytes = places * size_of::<Entry>();
         assert!(bytes <= 32 * all.len(), "{bytes}");
         assert_eq!(ids(&tasks), all);

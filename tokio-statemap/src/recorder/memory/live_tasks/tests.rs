@@ -62,11 +62,11 @@ fn a_termination_counts_whichever_stream_is_evicted_first() {
     let born = segment(1, &[(Kind::Spawn, 9)]);
     live_tasks.apply_all(&[dies, born.clone()], ONE);
     live_tasks.apply_all(&[dies_on], ONE);
-    assert_eq!(live_tasks.tasks().count(), 0);
+    assert_eq!(live_tasks.tasks().len(), 0);
     // Also in a later update, as when a runtime shuts down.
     live_tasks.apply_all(&[segment(0, &[(Kind::Terminate, 10)])], ONE);
     live_tasks.apply_all(&[segment(1, &[(Kind::Spawn, 10)])], ONE);
-    assert_eq!(live_tasks.tasks().count(), 0);
+    assert_eq!(live_tasks.tasks().len(), 0);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_late_end_of_a_poll_adds_no_task() {
     let last = segment(1, &[(Kind::PollStart, 9), (Kind::Terminate, 9), (Kind::PollEnd, 9)]);
     live_tasks.apply_all(&[first, last], ONE);
     live_tasks.apply_all(&[segment(0, &[(Kind::PollEnd, 9)])], ONE);
-    assert_eq!(live_tasks.tasks().count(), 0);
+    assert_eq!(live_tasks.tasks().len(), 0);
 }
 
 /// The last poll of a task has the same effect if its records are in one run, as most are.
@@ -100,12 +100,12 @@ fn a_last_poll_in_one_run_leaves_no_task() {
     assert!(!live_tasks.stream(1).unwrap().state.notes.has_ready());
     live_tasks
         .apply_all(&[segment(1, &[(Kind::PollEnd, 9)]), segment(0, &[(Kind::PollEnd, 9)])], ONE);
-    assert_eq!(live_tasks.tasks().count(), 0);
+    assert_eq!(live_tasks.tasks().len(), 0);
     // Its spawn may be evicted last, while a runtime shuts down.
     let mut live_tasks = LiveTasks::default();
     live_tasks.apply_all(&[segment(1, &last)], ONE);
     live_tasks.apply_all(&[segment(0, &[(Kind::Spawn, 9)])], ONE);
-    assert_eq!(live_tasks.tasks().count(), 0);
+    assert_eq!(live_tasks.tasks().len(), 0);
 }
 
 #[test]
@@ -119,14 +119,15 @@ fn a_task_not_seen_again_after_a_gap_is_forgotten() {
     live_tasks
         .apply_all(&[at(0, &[(Kind::Spawn, 1), (Kind::Spawn, 2), (Kind::PollStart, 2)])], &windows);
     live_tasks.apply_all(&[at(10, &[(Kind::PollStart, 1)])], &windows);
-    let mut tasks: Vec<_> = live_tasks.tasks().map(|(id, _, lives)| (id, lives)).collect();
+    let mut tasks: Vec<_> =
+        live_tasks.tasks().into_iter().map(|(id, _, lives)| (id, lives)).collect();
     tasks.sort_unstable_by_key(|&(id, _)| id);
     assert_eq!(tasks, [(1, Liveness::Alive), (2, Liveness::Unknown)]);
     let polls = &live_tasks.streams().next().unwrap().1.state.polls;
     assert!(polls.iter().map(|poll| (poll.task, poll.start)).eq([(1, 10)]), "{polls:?}");
     // Two windows in one update.
     live_tasks.apply_all(&[at(12, &[(Kind::PollEnd, 1)]), at(20, &[(Kind::Spawn, 3)])], &windows);
-    let lives = live_tasks.tasks().filter(|(.., lives)| *lives == Liveness::Alive);
+    let lives = live_tasks.tasks().into_iter().filter(|(.., lives)| *lives == Liveness::Alive);
     assert_eq!(lives.map(|(id, ..)| id).collect::<Vec<_>>(), [3]);
     assert!(live_tasks.task(2).is_none());
 }
@@ -138,8 +139,10 @@ fn a_task_polled_in_the_next_window_is_alive() {
     let at = |from: u64| segment_of(0, (from..).zip(poll).map(|(t, kind)| Record::new(t, kind, 1)));
     let mut live_tasks = LiveTasks::default();
     live_tasks.apply_all(&[at(1), at(11)], &windows);
-    assert!(live_tasks.tasks().all(|(id, _, lives)| (id, lives) == (1, Liveness::Alive)));
-    assert_eq!(live_tasks.tasks().count(), 1);
+    assert!(
+        live_tasks.tasks().into_iter().all(|(id, _, lives)| (id, lives) == (1, Liveness::Alive))
+    );
+    assert_eq!(live_tasks.tasks().len(), 1);
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn a_last_poll_is_remembered_across_other_polls() {
     ];
     live_tasks.apply_all(&[segment(1, &polls)], ONE);
     live_tasks.apply_all(&[segment(1, &[(Kind::PollEnd, 9)])], ONE);
-    assert_eq!(live_tasks.tasks().map(|(id, ..)| id).collect::<Vec<_>>(), [other]);
+    assert_eq!(live_tasks.tasks().into_iter().map(|(id, ..)| id).collect::<Vec<_>>(), [other]);
 }
 
 /// Another thread's records of it may be applied first.
@@ -203,5 +206,5 @@ fn a_root_that_starts_again_is_alive() {
     let mut live_tasks = LiveTasks::default();
     let (spawn, end) = ((Kind::Spawn, ROOT), (Kind::Terminate, ROOT));
     live_tasks.apply_all(&[segment(0, &[spawn, end, spawn])], ONE);
-    assert_eq!(live_tasks.tasks().count(), 1);
+    assert_eq!(live_tasks.tasks().len(), 1);
 }

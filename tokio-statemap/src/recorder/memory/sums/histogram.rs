@@ -27,8 +27,8 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn step(&mut self, octave: usize, step: usize) -> &mut u64 {
-        if self.octaves.len() <= octave {
-            self.octaves.resize_with(octave + 1, || None);
+        while self.octaves.len() <= octave {
+            self.octaves.push(None);
         }
         &mut self.octaves[octave].get_or_insert_with(|| boxed_array(0))[step]
     }
@@ -42,15 +42,18 @@ impl Histogram {
     }
 
     /// The steps that have values: the least and the greatest that one holds, and how many it has.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        let octaves = self.octaves.iter().enumerate();
-        octaves.filter_map(|(i, steps)| Some((i, steps.as_ref()?))).flat_map(|(octave, steps)| {
-            let with_values = steps.iter().enumerate().filter(|&(_, &n)| n > 0);
-            with_values.map(move |(step, &n)| {
-                let (least, greatest) = bounds(octave, step);
-                (least, greatest, n)
-            })
-        })
+    pub(crate) fn steps(&self) -> Vec<(u64, u64, u64)> {
+        let mut all = Vec::new();
+        for (octave, steps) in self.octaves.iter().enumerate() {
+            let Some(steps) = steps else { continue };
+            for (step, &n) in steps[..].iter().enumerate() {
+                if n > 0 {
+                    let (least, greatest) = bounds(octave, step);
+                    all.push((least, greatest, n));
+                }
+            }
+        }
+        all
     }
 }
 
@@ -84,7 +87,7 @@ mod tests {
         for value in edges.chain((0..3000).map(|i| i * i * 7919)).chain([u64::MAX]) {
             let mut histogram = Histogram::default();
             histogram.add(value);
-            let [(least, greatest, 1)] = histogram.steps().collect::<Vec<_>>()[..] else {
+            let [(least, greatest, 1)] = histogram.steps()[..] else {
                 panic!("{value}: {histogram:?}")
             };
             assert!((least..=greatest).contains(&value), "{value}: {least} {greatest}");
@@ -105,7 +108,7 @@ mod tests {
         }
         one.merge(&other);
         assert_eq!(one, both);
-        let steps: Vec<_> = both.steps().collect();
+        let steps = both.steps();
         assert!(steps.windows(2).all(|two| two[0].1 < two[1].0));
         assert_eq!(steps.iter().map(|&(.., n)| n).sum::<u64>(), 10_000);
     }

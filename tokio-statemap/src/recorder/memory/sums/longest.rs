@@ -1,7 +1,8 @@
 //! The longest polls of the run, one by one.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+
+use crate::util::heapsort::{heapify, heapsort, sift_root};
 
 /// The number that is kept.
 const MAX: usize = 1000;
@@ -23,8 +24,8 @@ pub(crate) struct LongestPoll {
 /// The longest polls of all that were considered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Longest {
-    /// The shortest first.
-    polls: BinaryHeap<Reverse<LongestPoll>>,
+    /// A heap, once there are as many as are kept: the shortest is its root.
+    polls: Vec<LongestPoll>,
     /// The length that a poll must have to be among them; 0 until there are as many as are kept.
     least: u64,
 }
@@ -50,21 +51,22 @@ impl Longest {
     #[inline(never)]
     pub(crate) fn consider(&mut self, poll: LongestPoll) {
         if self.polls.len() < MAX {
-            self.polls.push(Reverse(poll));
-        } else if let Some(mut shortest) = self.polls.peek_mut() {
-            // In place, which takes less stack than to add one and to take one out.
-            if poll > shortest.0 {
-                *shortest = Reverse(poll);
+            self.polls.push(poll);
+            if self.polls.len() < MAX {
+                return;
             }
+            heapify(&mut self.polls, &|a, b| a < b);
+        } else if poll > self.polls[0] {
+            self.polls[0] = poll;
+            sift_root(&mut self.polls, &|a, b| a < b);
         }
-        if self.polls.len() == MAX {
-            self.least = self.polls.peek().map_or(0, |shortest| shortest.0.length);
-        }
+        self.least = self.polls[0].length;
     }
 
     /// Returns the longest first.
-    pub(crate) fn into_sorted(self) -> impl Iterator<Item = LongestPoll> {
-        self.polls.into_sorted_vec().into_iter().map(|poll| poll.0)
+    pub(crate) fn into_sorted(mut self) -> Vec<LongestPoll> {
+        heapsort(&mut self.polls, &|a, b| a > b);
+        self.polls
     }
 }
 
@@ -90,7 +92,7 @@ mod tests {
                     longest.consider(poll);
                 }
             }
-            longest.into_sorted().collect::<Vec<_>>()
+            longest.into_sorted()
         };
         let mut all: Vec<_> = (0..3001).map(poll).collect();
         all.sort_unstable_by_key(|poll| Reverse(*poll));

@@ -18,15 +18,16 @@ mod usual;
 mod windows;
 mod worker;
 
+use crate::recorder::memory::by_window::Runs;
 use crate::recorder::memory::live_tasks::LiveTasks;
 pub(crate) use crate::recorder::memory::sums::histogram::Histogram;
 pub(crate) use crate::recorder::memory::sums::location::{Key, LocationSums};
 pub(crate) use crate::recorder::memory::sums::longest::{Longest, LongestPoll};
 pub(crate) use crate::recorder::memory::sums::stretches::Stretches;
-use crate::recorder::memory::sums::thread::{Begun, Thread};
+use crate::recorder::memory::sums::thread::Thread;
 use crate::recorder::memory::sums::worker::Claim;
 pub(crate) use crate::recorder::memory::sums::worker::WorkerSums;
-use crate::recorder::record::Record;
+use crate::recorder::record::reader::OpenPoll;
 use crate::recorder::store::segment::StreamId;
 use crate::recorder::window::Window;
 use crate::util::heapsort::heapsort;
@@ -101,7 +102,7 @@ type Recent = [(u64, u32); RECENT];
 impl Sums {
     /// Says from when on a poll is long, in ticks, unless that was said before: it stays, so that it doesn't matter in how
     /// many parts polls are added up, though the clock's rate gets better known.
-    pub(crate) fn expect_long_poll(&mut self, ticks: impl FnOnce() -> u64) {
+    pub(crate) fn expect_long_poll(&mut self, ticks: &dyn Fn() -> u64) {
         if self.long_poll == UNKNOWN {
             self.long_poll = ticks();
         }
@@ -112,15 +113,15 @@ impl Sums {
     ///
     /// Inlined, as hooks evict, and the stack of a hook is bounded; each step is a function of its own for the same reason.
     #[inline(always)]
-    pub(crate) fn add<'a>(
+    pub(super) fn add(
         &mut self,
-        runs: impl Iterator<Item = (StreamId, &'a [Record])>,
+        runs: Runs<'_>,
         live_tasks: &LiveTasks,
         windows: &[Window],
         window: usize,
     ) {
         self.enter_window(window, windows);
-        for (stream, records) in runs.filter(|(_, records)| !records.is_empty()) {
+        for (stream, records) in runs {
             self.add_stream(stream, records, live_tasks);
         }
         self.apply_claims();
@@ -131,13 +132,12 @@ impl Sums {
     #[inline(never)]
     fn apply_roles(&mut self, live_tasks: &LiveTasks) {
         for role in live_tasks.roles() {
-            for (_, thread) in self.threads.iter_mut().filter(|(id, _)| *id != role.stream) {
-                let taken =
-                    thread.state.polls.iter_mut().filter(|poll| {
-                        poll.more.worker == Some(role.worker) && role.at > poll.start
-                    });
-                for Begun { held_until, .. } in taken.map(|poll| &mut poll.more) {
-                    *held_until = Some(held_until.unwrap_or(role.at).min(role.at));
+            for (stream, thread) in &mut self.threads {
+                for OpenPoll { start, more, .. } in &mut thread.state.polls {
+                    let is_its = *stream != role.stream && more.worker == Some(role.worker);
+                    if is_its && role.at > *start {
+                        more.held_until = Some(more.held_until.unwrap_or(role.at).min(role.at));
+                    }
                 }
             }
         }
@@ -147,8 +147,11 @@ impl Sums {
     #[inline(never)]
     fn apply_claims(&mut self) {
         let mut claims = std::mem::take(&mut self.claims);
-        (0..).zip(&mut claims).for_each(|(number, claim)| claim.number = number);
-        heapsort(&mut claims, |claim| (claim.worker, claim.at, claim.number));
+        for (number, claim) in (0..).zip(&mut claims) {
+            claim.number = number;
+        }
+        let order = |claim: &Claim| (claim.worker, claim.at, claim.number);
+        heapsort(&mut claims, &|a, b| order(a) < order(b));
         let from = self.window_from.max(self.reset_at);
         for &claim in &claims {
             self.worker(claim.worker).claimed(claim, from);
@@ -166,12 +169,4 @@ impl Sums {
     pub(crate) fn from(&self) -> u64 {
         self.stretches.from
     }
-}
-
-/// Returns the place of `id`, which is created if necessary. A tree would take more stack, which hooks have little of.
-fn place_of<T: Default>(all: &mut Vec<(u32, T)>, id: u32) -> usize {
-    all.binary_search_by_key(&id, |(id, _)| *id).unwrap_or_else(|place| {
-        all.insert(place, (id, T::default()));
-        place
-    })
 }

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 
 use crate::recorder::memory::live_tasks::LiveTasks;
+use crate::recorder::memory::place_of;
 use crate::recorder::memory::sums::thread::{Acts, Begun, PollOfRow};
 use crate::recorder::memory::sums::worker::Does;
-use crate::recorder::memory::sums::{Key, LongestPoll, Sums, place_of};
+use crate::recorder::memory::sums::{Key, LongestPoll, Sums};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
 use crate::recorder::record::{Kind, LocationId, ROOT, Record};
 use crate::recorder::store::segment::StreamId;
@@ -262,11 +263,14 @@ impl Add<'_> {
         if let (Some(worker), false) = (poll.more.worker, roles.is_empty()) {
             let later =
                 roles.partition_point(|role| (role.worker, role.at) <= (worker, poll.start));
-            let mut meanwhile = roles[later..]
-                .iter()
-                .take_while(|role| role.worker == worker && role.at < held_end);
-            let taken = meanwhile.find(|role| role.stream != self.stream);
-            held_end = taken.map_or(held_end, |role| role.at);
+            for role in &roles[later..] {
+                if role.worker != worker || role.at >= held_end {
+                    break;
+                }
+                if role.stream != self.stream {
+                    held_end = role.at;
+                }
+            }
         }
         self.sums.poll(poll, held_end, false);
     }

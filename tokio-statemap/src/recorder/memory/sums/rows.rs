@@ -2,7 +2,8 @@
 
 use crate::recorder::boxed::boxed_array;
 use crate::recorder::memory::live_tasks::LiveTasks;
-use crate::recorder::memory::sums::{Key, LocationSums, RECENT, Sums, WorkerSums, place_of};
+use crate::recorder::memory::place_of;
+use crate::recorder::memory::sums::{Key, LocationSums, RECENT, Sums, WorkerSums};
 use crate::recorder::record::ROOT;
 
 impl Sums {

@@ -131,7 +131,7 @@ fn of_worker(workers: &[Option<u64>], thread: usize, random: &mut Random) -> boo
 fn added_up(program: &[Vec<Record>], held: usize, reset_at: Option<u64>) -> Sums {
     let (mut memory, mut windows) = (Memory::default(), Windows::default());
     windows.all.extend(WINDOWS);
-    memory.sums.expect_long_poll(|| LONG_POLL);
+    memory.sums.expect_long_poll(&|| LONG_POLL);
     let mut times: Vec<u64> = program.iter().flatten().map(|record| record.ticks).collect();
     times.sort_unstable();
     let mut from = vec![0; program.len()];
@@ -194,7 +194,12 @@ fn told(sums: Sums) -> Told {
     Told {
         workers: sums.workers.iter().map(|(index, w)| (*index, worker(w))).collect(),
         stretches: sums.stretches.all().iter().map(stretch).collect(),
-        longest: sums.longest.into_sorted().map(|p| (p.length, p.start.0, p.task.0)).collect(),
+        longest: sums
+            .longest
+            .into_sorted()
+            .iter()
+            .map(|p| (p.length, p.start.0, p.task.0))
+            .collect(),
         polls: [sums.cut_polls, sums.running_polls],
         rows,
     }
@@ -342,7 +347,7 @@ fn the_sums_are_those_of_a_plain_walk() {
             .collect();
         assert_eq!(found, walk(&program), "{seed}");
         for row in &sums.rows {
-            let n: u64 = row.lengths.steps().map(|(.., n)| n).sum();
+            let n: u64 = row.lengths.steps().iter().map(|&(.., n)| n).sum();
             assert_eq!(n, row.polls(), "{seed}");
         }
     }

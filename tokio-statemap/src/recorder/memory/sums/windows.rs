@@ -1,6 +1,7 @@
 //! Windows of recording, which cut polls where they end, and resets, from which on the sums begin anew.
 
-use crate::recorder::memory::sums::{LocationSums, Longest, Stretches, Sums, place_of};
+use crate::recorder::memory::place_of;
+use crate::recorder::memory::sums::{LocationSums, Longest, Stretches, Sums};
 use crate::recorder::store::segment::Segment;
 use crate::recorder::window::Window;
 
@@ -22,7 +23,9 @@ impl Sums {
             self.window += 1;
             self.window_from = windows.get(self.window).map_or(0, |window| window.from);
             let from = self.window_from;
-            self.workers.iter_mut().for_each(|(_, worker)| worker.skip_to(from));
+            for (_, worker) in &mut self.workers {
+                worker.skip_to(from);
+            }
         }
     }
 
@@ -42,7 +45,9 @@ impl Sums {
         }
         self.threads = threads;
         let from = self.window_from.max(self.reset_at);
-        self.workers.iter_mut().for_each(|(_, worker)| worker.add_up(at, from));
+        for (_, worker) in &mut self.workers {
+            worker.add_up(at, from);
+        }
     }
 
     /// Forgets the first `n` windows. These and the next one were entered.
@@ -65,13 +70,19 @@ impl Sums {
     /// Begins anew at `now`. The records in `segments`, which are all that are not added up yet, won't count when they are.
     pub(crate) fn reset(&mut self, now: u64, segments: &[Segment]) {
         // Polls that go on have their places.
-        self.rows.iter_mut().for_each(|row| *row = LocationSums::new(row.key));
+        for row in &mut self.rows {
+            *row = LocationSums::new(row.key);
+        }
         self.stretches = Stretches::since(now);
         self.longest = Longest::default();
         self.longest.reserve();
         (self.cut_polls, self.reset_at) = (0, now);
-        self.workers.iter_mut().for_each(|(_, worker)| worker.reset());
-        self.threads.iter_mut().for_each(|(_, thread)| thread.before_reset = 0);
+        for (_, worker) in &mut self.workers {
+            worker.reset();
+        }
+        for (_, thread) in &mut self.threads {
+            thread.before_reset = 0;
+        }
         for segment in segments {
             let place = place_of(&mut self.threads, segment.stream);
             self.threads[place].1.before_reset += segment.records().len();
