@@ -208,7 +208,10 @@ impl Outputs {
             }
         }
         let events: u64 = ranked.iter().map(|(timeline, _)| timeline.events).sum();
-        if events < MANY_EVENTS {
+        let is_shared = |target: &Option<Target>| target.as_ref().is_some_and(Target::is_stream);
+        let is_any_shared =
+            ranked.len() > 1 && (is_shared(&self.tasks) || is_shared(&self.workers));
+        if events < MANY_EVENTS || is_any_shared {
             return jobs.into_iter().map(|job| job()).collect();
         }
         run_parallel(jobs)

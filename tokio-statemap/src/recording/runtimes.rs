@@ -97,12 +97,20 @@ impl Runtimes {
             }
             let mut timeline = runtime.collector.snapshot();
             if added.count > 1 {
-                let name = timeline.runtime.take();
-                let name = name.unwrap_or_else(|| format!("runtime-{}", runtime.number));
-                let is_taken =
-                    timelines.iter().any(|other| other.runtime.as_deref() == Some(&name));
-                timeline.runtime =
-                    Some(if is_taken { format!("{name}-{}", runtime.number) } else { name });
+                let given = timeline.runtime.take();
+                let given = given.unwrap_or_else(|| format!("runtime-{}", runtime.number));
+                // Names of files are to differ, too.
+                let is_taken = |name: &str| {
+                    let of = |other: &Timeline| other.runtime.as_deref().map(in_file_names);
+                    timelines.iter().any(|other| of(other) == Some(in_file_names(name)))
+                };
+                let mut name = given.clone();
+                let mut number = runtime.number;
+                while is_taken(&name) {
+                    name = format!("{given}-{number}");
+                    number += 1;
+                }
+                timeline.runtime = Some(name);
             }
             timelines.push(timeline);
             if !is_any_built {
@@ -129,4 +137,9 @@ impl Added {
             kept = kept.saturating_sub(self.all.remove(oldest).collector.kept_events());
         }
     }
+}
+
+/// Returns the name of a runtime as names of files have it.
+pub(super) fn in_file_names(name: &str) -> String {
+    name.replace(['/', '\\'], "_")
 }

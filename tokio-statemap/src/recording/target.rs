@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::env;
+use super::runtimes::in_file_names;
 use super::stream::OutputStream;
 use crate::error::Error;
 use crate::util::atomic_file::{self, Destination, Missing, Output, Readers};
@@ -37,11 +38,19 @@ impl Target {
         Self { key, shown: with_part(&self.shown, &number), path: with_part(&self.path, &number) }
     }
 
-    /// Returns the target of one of several runtimes: `tasks.api.json` for `tasks.json`.
+    /// Returns the target of one of several runtimes: `tasks.api.json` for `tasks.json`. Runtimes share a stream.
     pub(super) fn of_runtime(&self, name: &str) -> Self {
-        let name = name.replace(['/', '\\'], "_");
+        if self.is_stream() {
+            return self.clone();
+        }
+        let name = in_file_names(name);
         let Self { key, .. } = *self;
         Self { key, shown: with_part(&self.shown, &name), path: with_part(&self.path, &name) }
+    }
+
+    /// Returns `true` if it is a pipe, a device, or the like.
+    pub(super) fn is_stream(&self) -> bool {
+        self.find().is_ok_and(|found| found.is_stream())
     }
 
     /// Resolves the path and creates missing folders.

@@ -107,8 +107,12 @@ impl Shared {
 
     /// Notes that a thread of the runtime was started, one of so many: the last worker, perhaps.
     pub(super) fn runtime_may_be_built(&self, threads: u64) {
-        let has_all = |handle: Handle| threads >= handle.metrics().num_workers() as u64;
-        if !self.runtime.is_built() && Handle::try_current().is_ok_and(has_all) {
+        if self.runtime.is_built() && self.runtime.is_known() {
+            return;
+        }
+        let Ok(handle) = Handle::try_current() else { return };
+        self.set_runtime(&handle);
+        if threads >= handle.metrics().num_workers() as u64 {
             self.runtime_is_built();
         }
     }
