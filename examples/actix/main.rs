@@ -6,13 +6,13 @@
 //!
 //! `HttpServer` can't be recorded: it builds a runtime for each worker, to which no hooks can be added,
 //! and runs its tasks in a `LocalSet`, for which Tokio calls no hooks. With the attribute on its `main`
-//! the report says that no task was spawned. `System::with_tokio_rt` and `register_hooks` record only
+//! the report says that no task was spawned. `System::with_tokio_rt` and a `Recording` record only
 //! the system's thread, which handles no requests.
 //!
 //! The `App` can run on a `LocalRuntime` instead, whose tasks have hooks: [`serve`] does the work of an
 //! `HttpServer` worker, and the attribute records it. For a run that looks for blocking calls, the
 //! `App`, its handlers and its middleware stay the same. This is one worker. For several, give each
-//! thread a `LocalRuntime` (`Builder::build_local`), its own collector (see the example `builder`) and
+//! thread a `LocalRuntime` (`Builder::build_local`), added to one recording (see the example `builder`) and
 //! a clone of the listener.
 
 use std::io;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::analysis::TaskTree;
-use crate::config::CollectorConfig;
+use crate::config::{CollectorConfig, TraceTarget};
 use crate::error::Error;
 use crate::hooks::{self, Hooks};
 use crate::recorder::Recorder;
@@ -257,9 +257,10 @@ impl Collector {
         self.recorder.runtime.has_threads()
     }
 
-    /// Returns `true` if its runtime was built and is gone, with the builder: nothing has its hooks any more.
+    /// Returns `true` if its runtime is gone, with the builder: nothing has its hooks any more.
     pub(crate) fn is_ended(&self) -> bool {
-        self.is_built() && Arc::strong_count(&self.recorder) == 1
+        // Where nothing is traced no hook was installed.
+        self.config().trace_target != TraceTarget::None && Arc::strong_count(&self.recorder) == 1
     }
 
     /// Returns the number of events that are kept in the store.

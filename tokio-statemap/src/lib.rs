@@ -36,8 +36,8 @@ Blamed functions, and the lines at which tasks wait, are known on Linux on x86-6
 )]
 #![cfg_attr(
     not(feature = "record"),
-    doc = "This is a build without the feature `record`: the attributes expand to exactly Tokio's, and \
-           of the rest of this crate only [`Hooks`] and what spawns and instruments is left."
+    doc = "This is a build without the feature `record`: the attributes expand to exactly Tokio's, \
+           [`Recording`] does nothing, and of the rest only [`Hooks`] and what spawns and instruments is left."
 )]
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

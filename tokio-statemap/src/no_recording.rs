@@ -14,6 +14,7 @@ use crate::hooks::Hooks;
 /// Records runtimes that are built by hand, in a build with the feature `record`. In this one it does nothing: no hook is
 /// installed but the program's own, and no file is written.
 #[derive(Debug, Default)]
+#[must_use = "a recording ends when it is dropped: keep it until the runtime was dropped"]
 pub struct Recording {
     hooks: Option<Hooks>,
 }

@@ -6,37 +6,53 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio_statemap::{Collector, CollectorConfig, TraceTarget, register_hooks};
+use tokio_statemap::{Collector, CollectorConfig, Recording, TraceTarget, register_hooks};
 
-/// Installs hooks in `builder` and starts recording, if `is_observed`.
-fn observe(builder: &mut Builder, is_observed: bool) -> Option<Arc<Collector>> {
-    is_observed.then(|| {
-        let trace_target =
-            if cfg!(tokio_unstable) { TraceTarget::Both } else { TraceTarget::Workers };
-        let config = CollectorConfig { trace_target, ..Default::default() };
+/// What records a runtime, if anything does: the parts, or all of it.
+#[derive(Clone)]
+enum Observer {
+    None,
+    Collector(Arc<Collector>),
+    Recording(Arc<Recording>),
+}
+
+impl Observer {
+    /// Installs hooks in `builder` and starts recording, if `is_observed`.
+    fn start(builder: &mut Builder, is_observed: bool) -> Self {
+        if !is_observed {
+            return Self::None;
+        }
+        let trace = if cfg!(tokio_unstable) { TraceTarget::Both } else { TraceTarget::Workers };
+        if super::is_by_hand() {
+            let recording = super::recording().trace(trace).start(builder).unwrap();
+            return Self::Recording(Arc::new(recording));
+        }
+        let config = CollectorConfig { trace_target: trace, ..Default::default() };
         let collector = register_hooks(builder, config).unwrap();
         collector.start();
-        collector
-    })
-}
-
-fn block_on(runtime: &Runtime, collector: Option<&Arc<Collector>>, body: impl Future<Output = ()>) {
-    match collector {
-        Some(collector) => collector.block_on(runtime, body),
-        None => runtime.block_on(body),
+        Self::Collector(collector)
     }
-}
 
-fn write(collector: Option<Arc<Collector>>) {
-    if let Some(collector) = collector {
-        let timeline = collector.snapshot();
-        let file = |name| fs::File::create(super::out(name)).unwrap();
-        timeline.write_html(file("statemap.html")).unwrap();
-        timeline.write_svg(file("statemap.svg")).unwrap();
-        let data = timeline.into_data();
-        fs::write(super::out("tasks.json"), data.tasks_to_bytes().unwrap()).unwrap();
-        fs::write(super::out("workers.json"), data.workers_to_bytes().unwrap()).unwrap();
-        assert_eq!(collector.lost().total(), 0);
+    fn block_on(&self, runtime: &Runtime, body: impl Future<Output = ()>) {
+        match self {
+            Self::None => runtime.block_on(body),
+            Self::Collector(collector) => collector.block_on(runtime, body),
+            Self::Recording(recording) => recording.block_on(runtime, body),
+        }
+    }
+
+    /// Writes the files. A recording writes them when it is dropped.
+    fn write(self) {
+        if let Self::Collector(collector) = self {
+            let timeline = collector.snapshot();
+            let file = |name| fs::File::create(super::out(name)).unwrap();
+            timeline.write_html(file("statemap.html")).unwrap();
+            timeline.write_svg(file("statemap.svg")).unwrap();
+            let data = timeline.into_data();
+            fs::write(super::out("tasks.json"), data.tasks_to_bytes().unwrap()).unwrap();
+            fs::write(super::out("workers.json"), data.workers_to_bytes().unwrap()).unwrap();
+            assert_eq!(collector.lost().total(), 0);
+        }
     }
 }
 
@@ -44,9 +60,9 @@ fn write(collector: Option<Arc<Collector>>) {
 pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).enable_all();
-    let collector = observe(&mut builder, is_observed);
+    let observer = Observer::start(&mut builder, is_observed);
     let runtime = builder.build().unwrap();
-    block_on(&runtime, collector.as_ref(), async {
+    observer.block_on(&runtime, async {
         let (starts, mut started) = tokio::sync::mpsc::channel(2);
         let closure_starts = starts.clone();
         tokio::task::spawn_blocking(move || {
@@ -62,7 +78,7 @@ pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
     });
     shutdown(runtime);
     // The stuck tasks continue.
-    write(collector);
+    observer.write();
     println!("the last line");
 }
 
@@ -78,14 +94,14 @@ pub fn drop_in_thread_local(is_observed: bool, is_first: bool, is_multi: bool) {
         false => Builder::new_current_thread(),
     };
     builder.enable_all();
-    let collector = observe(&mut builder, is_observed);
-    let thread_collector = collector.clone();
+    let observer = Observer::start(&mut builder, is_observed);
+    let of_thread = observer.clone();
     let thread = thread::spawn(move || {
         if is_first {
             KEPT.with_borrow_mut(|kept| *kept = None);
         }
         let runtime = builder.build().unwrap();
-        block_on(&runtime, thread_collector.as_ref(), async {
+        of_thread.block_on(&runtime, async {
             tokio::spawn(async {}).await.unwrap();
             tokio::spawn(std::future::pending::<()>());
             tokio::task::yield_now().await;
@@ -93,5 +109,5 @@ pub fn drop_in_thread_local(is_observed: bool, is_first: bool, is_multi: bool) {
         KEPT.with_borrow_mut(|kept| *kept = Some(runtime));
     });
     println!("joined: {}", thread.join().is_ok());
-    write(collector);
+    observer.write();
 }

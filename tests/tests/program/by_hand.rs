@@ -79,7 +79,7 @@ fn what_a_user_forgets_is_said_in_one_line() {
     for (way, words) in [
         ("never_started", "a `Recording` was dropped before `start(&mut builder)`"),
         ("started_after_build", "call `Recording::start` before `build`"),
-        ("dropped_early", "was dropped while its runtime still ran"),
+        ("dropped_early", "threads of a runtime still run as its recording is dropped"),
         ("started_twice", "add further runtimes with `Recording::runtime`"),
         ("runtime_before_start", "call `Recording::start` before `Recording::runtime`"),
         ("key_after_start", "give it before `start`"),

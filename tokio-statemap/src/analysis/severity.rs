@@ -14,17 +14,22 @@ pub(crate) fn worst_first<'a>(
     ranked
 }
 
-/// Returns how bad the first issue is: its kind, then how much of it there is, in ns.
-fn severity(report: &Report) -> (u8, u64) {
+/// How bad the first issue is: its kind, then how much of it there is, in ns.
+pub(crate) type Severity = (u8, u128);
+
+/// Returns how bad the first issue of a report is.
+pub(crate) fn severity(report: &Report) -> Severity {
     let Some(issue) = report.issues().first() else { return (0, 0) };
     let kind = match issue {
         Issue::Stall(_) => 7,
-        Issue::LongPolls(polls) if polls.did_harm => 6,
+        Issue::LongPolls(polls) if polls.did_harm => return (6, polls.harm_ns),
+        // As within a report, tasks that surely hang come before polls that delayed others for less.
+        Issue::NeverFinished(never) if never.is_sure() => return (6, never.waited_ns.into()),
         Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) => 5,
         Issue::NeverFinished(_) => 4,
         Issue::MaybeLeaked(_) => 3,
         Issue::Starved(_) => 2,
         Issue::LongPolls(_) => 1,
     };
-    (kind, issue.evidence().total_ns)
+    (kind, issue.evidence().total_ns.into())
 }

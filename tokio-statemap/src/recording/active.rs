@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Arc, Mutex, Once, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 
 use super::limits::{self, TestLimits};
 use super::outputs::Outputs;
@@ -15,7 +15,7 @@ use super::warnings::Warnings;
 use super::window::RecordingWindow;
 use super::{dump, exits};
 use crate::collector::Collector;
-use crate::config::CollectorConfig;
+use crate::config::{CollectorConfig, TraceTarget};
 use crate::hooks::Hooks;
 use crate::recorder::root_future::Root;
 #[cfg(unix)]
@@ -76,7 +76,11 @@ impl Active {
         builder: &mut Builder,
         user: Hooks,
         name: Option<&str>,
-    ) -> Arc<Collector> {
+    ) -> Option<Arc<Collector>> {
+        if self.window.is_over() {
+            user.install(builder);
+            return None;
+        }
         let collector = Collector::install(builder, self.config.clone(), user);
         if let Some(name) = name {
             collector.set_runtime_name(name);
@@ -95,7 +99,34 @@ impl Active {
         }));
         let admit = || self.window.admit(&collector);
         self.runtimes.add(&collector, self.config.max_events, &admit);
-        collector
+        if self.window.is_delayed() || self.config.trace_target == TraceTarget::None {
+            self.start_threads();
+        }
+        Some(collector)
+    }
+
+    /// Returns the collector of a runtime; `first` is the one that the recording was started with.
+    pub(super) fn collector_of(
+        &self,
+        runtime: &Handle,
+        first: &Arc<Collector>,
+    ) -> Option<Arc<Collector>> {
+        // Its first thread tells it, which may not run yet.
+        const PATIENCE: Duration = Duration::from_secs(1);
+        const STEP: Duration = Duration::from_millis(1);
+        if self.runtimes.is_only() {
+            return Some(Arc::clone(first));
+        }
+        let has_threads = runtime.runtime_flavor() != RuntimeFlavor::CurrentThread;
+        let began = Instant::now();
+        loop {
+            let known = self.runtimes.of(runtime);
+            if known.is_some() || !has_threads || began.elapsed() > PATIENCE {
+                // Of a runtime without threads nothing is known before its root future is polled.
+                return known.or_else(|| (!first.is_built()).then(|| Arc::clone(first)));
+            }
+            std::thread::sleep(STEP);
+        }
     }
 
     /// Wraps a root future of the runtime of `collector`.
@@ -115,7 +146,7 @@ impl Active {
             |collector: &Arc<Collector>| collector.is_recording() && collector.has_threads();
         if self.is_of_this_process() && self.runtimes.collectors().iter().any(is_running) {
             warn(format_args!(
-                "the recording was dropped while its runtime still ran: what that does from now on is not recorded"
+                "threads of a runtime still run as its recording is dropped: what they do from now on is not recorded"
             ));
         }
     }
@@ -181,8 +212,8 @@ impl Active {
             let mut recorded = self.runtimes.snapshots();
             if is_none_built && recorded.has_root_futures_alone() {
                 warn(format_args!(
-                    "no runtime was seen: call `Recording::start` before `build`, with the builder that the runtime is \
-                     built from"
+                    "no runtime was seen. If one was built, call `Recording::start` before `build`, with the builder \
+                     that it is built from"
                 ));
             }
             #[cfg(unix)]
@@ -191,6 +222,9 @@ impl Active {
             self.outputs.write(&recorded, &progress);
             if let Some(limits) = &self.limits {
                 limits.judge(&mut recorded.timelines);
+                if recorded.forgotten.count > 0 {
+                    limits.fail(limits::unjudged("runtimes that ended earlier were not kept"));
+                }
             }
             if let Some(warnings) = &self.warnings {
                 warnings.end();

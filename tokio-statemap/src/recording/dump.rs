@@ -59,13 +59,14 @@ impl Active {
         if !self.is_of_this_process() {
             return;
         }
-        for collector in self.runtimes.collectors() {
+        for (collector, default_name) in self.runtimes.named() {
             if !collector.is_recording() {
                 continue;
             }
             let timeline = collector.snapshot_for_trees();
             let trees = timeline.trees();
-            let of = timeline.runtime.as_ref().map(|name| format!(", runtime {name}"));
+            let name = timeline.runtime.as_ref().or(default_name.as_ref());
+            let of = name.map(|name| format!(", runtime {name}"));
             let of = of.unwrap_or_default();
             let at = moment(timeline.end_ns);
             texts.push(format!("tokio-statemap at {at}{of}: {}\n\n", Folded(&trees)));

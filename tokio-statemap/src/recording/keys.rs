@@ -89,6 +89,6 @@ keys! {
     /// Names the default files after a test, `concat!(module_path!(), "::", "the_test")`, and prints the report so that the
     /// test harness captures it.
     test(name: &'static str) => |settings| settings.test = Some(name);
-    /// Sets the name of the first runtime, for a `Builder` that has none.
+    /// Sets the name of the first runtime in all outputs, in place of that of its `Builder`.
     name(name: &'static str) => |settings| settings.runtime = Some(name);
 }

@@ -120,8 +120,9 @@ impl Recording {
 
     /// Starts the recording: installs the hooks in `builder`, and prepares the files. Call it before the runtime is built.
     ///
-    /// Tokio keeps one closure per hook. So a later `builder.on_thread_start(…)` or the like replaces the one that
-    /// records: give the program's own hooks to [`hooks`](Self::hooks).
+    /// Tokio keeps one closure per hook. So this replaces those that `builder` has, and a later
+    /// `builder.on_thread_start(…)` or the like replaces the one that records: give the program's own hooks to
+    /// [`hooks`](Self::hooks). Build one runtime only from `builder`.
     ///
     /// Files that can't be written, or a build of Tokio without task hooks, lead to a warning on stderr, as with the
     /// attribute, and not to an error: the program is to run in any case.
@@ -166,7 +167,10 @@ impl Recording {
             return Ok(self);
         }
         let active = Active::start(&settings, file, limits.clone());
-        let first = active.add(builder, user, settings.runtime);
+        let Some(first) = active.add(builder, user, settings.runtime) else {
+            self.phase = Phase::Off(limits);
+            return Ok(self);
+        };
         self.phase = Phase::Started { active, first, limits };
         Ok(self)
     }
@@ -175,8 +179,11 @@ impl Recording {
     /// the others, by the name that `Builder::name` gave it, or else as `runtime-2` and so on.
     ///
     /// The page and the report are of all runtimes. Of the statemap data each runtime has files of its own, as in
-    /// `tasks.api.json`. At most 256 runtimes are shown, and those that have ended keep `max_events` in all: the oldest of
-    /// them are forgotten, and the report counts them.
+    /// `tasks.api.json`. The runtimes that have ended keep `max_events` in all, and from 256 runtimes on the oldest of them
+    /// are forgotten: the report counts them, and lists the worst of their verdicts. What is built after the end of the
+    /// window isn't recorded.
+    ///
+    /// Build one runtime only from `builder`. As with [`start`](Self::start), its own hooks are replaced.
     pub fn runtime(&self, builder: &mut Builder) -> RecordedRuntime {
         self.runtime_with(builder, Hooks::new())
     }
@@ -185,7 +192,10 @@ impl Recording {
     pub fn runtime_with(&self, builder: &mut Builder, hooks: Hooks) -> RecordedRuntime {
         match &self.phase {
             Phase::Started { active, .. } if active.is_of_this_process() => {
-                RecordedRuntime::new(active, active.add(builder, hooks, None))
+                match active.add(builder, hooks, None) {
+                    Some(collector) => RecordedRuntime::new(active, collector),
+                    None => RecordedRuntime::not_recorded(),
+                }
             }
             phase => {
                 if let Phase::Settings(_) = phase {
@@ -202,6 +212,8 @@ impl Recording {
     /// Runs `future` with [`Runtime::block_on`], and shows it as the task `main`. Tokio has no hooks for that future: with
     /// `runtime.block_on` alone everything else is recorded.
     ///
+    /// `runtime` is the one that the recording was started with. For another use [`RecordedRuntime::block_on`].
+    ///
     /// # Panics
     ///
     /// Where [`Runtime::block_on`] does.
@@ -209,17 +221,23 @@ impl Recording {
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         let location = Location::caller();
         match &self.phase {
-            Phase::Started { active, first, .. } => {
-                let other = active.runtimes.of(runtime.handle());
-                let collector = other.as_ref().unwrap_or(first);
-                runtime.block_on(active.root(collector, future, location))
+            Phase::Started { active, first, .. } if active.is_of_this_process() => {
+                match active.collector_of(runtime.handle(), first) {
+                    Some(collector) => runtime.block_on(active.root(&collector, future, location)),
+                    None => {
+                        warn(format_args!(
+                            "a root future is not shown: use the `block_on` of what `Recording::runtime` returned"
+                        ));
+                        runtime.block_on(future)
+                    }
+                }
             }
             _ => runtime.block_on(future),
         }
     }
 
     /// Wraps the root future of the runtime that the recording was started with, for a runtime that isn't
-    /// run by [`block_on`](Self::block_on). It is shown as the task `main`.
+    /// run by [`block_on`](Self::block_on), such as a `LocalRuntime`. It is shown as the task `main`.
     #[track_caller]
     pub fn root<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         let location = Location::caller();

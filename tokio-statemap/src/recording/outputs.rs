@@ -85,7 +85,7 @@ impl OutputPaths {
 
 impl Outputs {
     /// Resolves the targets, creates their folders, and warns about those that can't be written.
-    /// `file` is the source file with the attribute.
+    /// `file` is the source file that starts the recording.
     pub(super) fn prepare(settings: &Settings, file: &'static str) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
         let paths = OutputPaths::from_settings(settings, cfg!(feature = "html"));
@@ -115,24 +115,27 @@ impl Outputs {
     pub(super) fn write(&self, recorded: &Recorded, progress: &Progress) {
         let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
         let ranked = severity::worst_first(&recorded.timelines, &reports);
+        let worst: Vec<&str> = recorded.forgotten.worst.iter().map(|(_, said)| &**said).collect();
+        let forgotten = report::forgotten(recorded.forgotten.count, &worst);
         let picture = (self.html.is_some() || self.svg.is_some()).then(|| {
             let picture = Picture::of_runtimes(&ranked, &self.labels);
+            let picture = picture.with_note(forgotten.replace('\n', " "));
             match (&self.source, &self.html) {
                 (Some(files), Some(_)) => picture.with_source(files),
                 _ => picture,
             }
         });
         let mut results = self.files(&ranked, picture.as_ref(), progress);
-        let text = self.report_text(&ranked, recorded.forgotten, Colours::None);
+        let text = self.report_text(&ranked, &forgotten, Colours::None);
         if let Some(target) = &self.report {
             let result = target.write(&|w| w.write_all(text.as_bytes()));
             results.push((target.clone(), result));
         }
-        self.print(&ranked, recorded.forgotten, &results);
+        self.print(&ranked, &forgotten, &results);
     }
 
     /// Prints the report, unless it has a file, and what was written and what wasn't.
-    fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: usize, results: &[Outcome]) {
+    fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: &str, results: &[Outcome]) {
         let mut text = String::new();
         if self.report.is_none() {
             // The terminal may have been replaced since.
@@ -225,7 +228,7 @@ impl Outputs {
     fn report_text(
         &self,
         ranked: &[(&Timeline, &Report)],
-        forgotten: usize,
+        forgotten: &str,
         colours: Colours,
     ) -> String {
         let is_empty =
@@ -238,7 +241,7 @@ impl Outputs {
             colours => terminal::coloured_report(&report.to_string(), report, colours),
         };
         match ranked {
-            [(_, only)] if forgotten == 0 => text(only),
+            [(_, only)] if forgotten.is_empty() => text(only),
             _ => report::of_runtimes(ranked, forgotten, &text),
         }
     }

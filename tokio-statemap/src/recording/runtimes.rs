@@ -1,15 +1,18 @@
 //! The runtimes of one recording.
 
+use std::cmp::Reverse;
 use std::sync::{Arc, Mutex};
 
 use tokio::runtime::Handle;
 
+use crate::analysis::severity::{self, Severity};
 use crate::collector::Collector;
 use crate::config::TraceTarget;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
+use crate::util::clean::clean;
 use crate::util::sync::lock;
 
-/// The number of runtimes that are shown in the outputs. Of those that have ended the oldest is forgotten first.
+/// The number of runtimes from which on those that have ended are forgotten, the oldest first.
 const MAX_SHOWN: usize = 256;
 
 /// The runtimes of one recording, in the order in which they were added.
@@ -21,6 +24,15 @@ struct Added {
     all: Vec<Runtime>,
     /// The number of runtimes that were added in all.
     count: usize,
+    forgotten: Forgotten,
+}
+
+/// The runtimes that have ended and are not kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Forgotten {
+    pub(super) count: usize,
+    /// The first sentences of the worst verdicts among them, each with its severity and the runtime's name, the worst first.
+    pub(super) worst: Vec<(Severity, String)>,
 }
 
 #[derive(Debug)]
@@ -34,8 +46,7 @@ struct Runtime {
 pub(super) struct Recorded {
     /// One for each runtime that was built, or else one without events.
     pub(super) timelines: Vec<Timeline>,
-    /// The number of runtimes that ended early and are not shown.
-    pub(super) forgotten: usize,
+    pub(super) forgotten: Forgotten,
 }
 
 impl Recorded {
@@ -49,20 +60,34 @@ impl Recorded {
 }
 
 impl Runtimes {
-    /// Adds a runtime. `admit` is called while no other thread starts or stops all.
-    pub(super) fn add(&self, collector: &Arc<Collector>, max_events: usize, admit: &dyn Fn()) {
+    /// Adds a runtime if `admit` returns `true`, which is called while no other thread starts or stops all.
+    pub(super) fn add(
+        &self,
+        collector: &Arc<Collector>,
+        max_events: usize,
+        admit: &dyn Fn() -> bool,
+    ) {
         let mut added = lock(&self.0);
         added.forget_ended(max_events);
-        admit();
+        if !admit() {
+            return;
+        }
         added.count += 1;
         let number = added.count;
         added.all.push(Runtime { collector: Arc::clone(collector), number });
     }
 
-    /// Calls `act` with each, while none is added. `before` is called first.
-    pub(super) fn each(&self, before: &dyn Fn(), act: &dyn Fn(&Collector)) {
+    /// Returns `true` if it is the only one so far.
+    pub(super) fn is_only(&self) -> bool {
+        lock(&self.0).count == 1
+    }
+
+    /// Calls `act` with each, while none is added, if `is_due` returns `true`.
+    pub(super) fn each(&self, is_due: &dyn Fn() -> bool, act: &dyn Fn(&Collector)) {
         let added = lock(&self.0);
-        before();
+        if !is_due() {
+            return;
+        }
         for runtime in &added.all {
             act(&runtime.collector);
         }
@@ -86,6 +111,14 @@ impl Runtimes {
         lock(&self.0).all.iter().map(|runtime| Arc::clone(&runtime.collector)).collect()
     }
 
+    /// Returns all collectors, each with the name of a runtime that has none of its own.
+    pub(super) fn named(&self) -> Vec<(Arc<Collector>, Option<String>)> {
+        let added = lock(&self.0);
+        let name = |number: usize| (added.count > 1).then(|| default_name(number));
+        let of = |runtime: &Runtime| (Arc::clone(&runtime.collector), name(runtime.number));
+        added.all.iter().map(of).collect()
+    }
+
     /// Takes a snapshot of each. Where there are several, each has a name of its own.
     pub(super) fn snapshots(&self) -> Recorded {
         let added = lock(&self.0);
@@ -96,9 +129,9 @@ impl Runtimes {
                 continue;
             }
             let mut timeline = runtime.collector.snapshot();
-            if added.count > 1 {
+            if added.all.len() > 1 || added.forgotten.count > 0 {
                 let given = timeline.runtime.take();
-                let given = given.unwrap_or_else(|| format!("runtime-{}", runtime.number));
+                let given = given.unwrap_or_else(|| default_name(runtime.number));
                 // Names of files are to differ, too.
                 let is_taken = |name: &str| {
                     let of = |other: &Timeline| other.runtime.as_deref().map(in_file_names);
@@ -117,26 +150,67 @@ impl Runtimes {
                 break;
             }
         }
-        Recorded { timelines, forgotten: added.count - added.all.len() }
+        Recorded { timelines, forgotten: added.forgotten.clone() }
     }
 }
 
 impl Added {
     /// Forgets the oldest of the runtimes that have ended, where all together keep more than `max_events`, or there are too
-    /// many.
+    /// many. The newest of them stays in any case.
     fn forget_ended(&mut self, max_events: usize) {
-        let is_ended = |runtime: &Runtime| runtime.collector.is_ended();
+        // Without a builder and a runtime there is nothing to show.
+        self.all.retain(|runtime| !runtime.is_ended() || runtime.collector.is_built());
+        let max_events = max_events as u64;
         let mut kept: u64 = 0;
-        for runtime in self.all.iter().filter(|runtime| is_ended(runtime)) {
+        let mut ended = 0;
+        for runtime in self.all.iter().filter(|runtime| runtime.is_ended()) {
             // What runs no more isn't to be looked at any more.
             runtime.collector.stop();
-            kept = kept.saturating_add(runtime.collector.kept_events());
+            kept = kept.saturating_add(runtime.kept_events(max_events));
+            ended += 1;
         }
-        while self.all.len() >= MAX_SHOWN || kept > max_events as u64 {
-            let Some(oldest) = self.all.iter().position(is_ended) else { return };
-            kept = kept.saturating_sub(self.all.remove(oldest).collector.kept_events());
+        while ended > 1 && (self.all.len() >= MAX_SHOWN || kept > max_events) {
+            let Some(oldest) = self.all.iter().position(Runtime::is_ended) else { return };
+            let oldest = self.all.remove(oldest);
+            kept = kept.saturating_sub(oldest.kept_events(max_events));
+            ended -= 1;
+            self.forgotten.add(&oldest);
         }
     }
+}
+
+impl Runtime {
+    fn is_ended(&self) -> bool {
+        self.collector.is_ended()
+    }
+
+    /// Returns the number of events that it keeps. What is over the limit is a part of a block.
+    fn kept_events(&self, max_events: u64) -> u64 {
+        self.collector.kept_events().min(max_events)
+    }
+}
+
+impl Forgotten {
+    /// The number of verdicts that are kept.
+    const MOST: usize = 20;
+
+    fn add(&mut self, runtime: &Runtime) {
+        self.count += 1;
+        let timeline = runtime.collector.snapshot();
+        let report = timeline.report();
+        if report.issues().is_empty() {
+            return;
+        }
+        let name = timeline.runtime.clone().unwrap_or_else(|| default_name(runtime.number));
+        let sentence = format!("{}: {}", clean(&name), report.verdict.headline());
+        self.worst.push((severity::severity(&report), sentence));
+        self.worst.sort_by_key(|(severity, _)| Reverse(*severity));
+        self.worst.truncate(Self::MOST);
+    }
+}
+
+fn default_name(number: usize) -> String {
+    format!("runtime-{number}")
 }
 
 /// Returns the name of a runtime as names of files have it.

@@ -33,13 +33,24 @@ impl RecordingWindow {
         Self { start_after, duration, phase: Mutex::new(phase), closed }
     }
 
-    /// Starts a new collector if the window is open.
-    pub(super) fn admit(&self, collector: &Collector) {
+    /// Starts a new collector if the window is open. Returns `false` if it is over.
+    pub(super) fn admit(&self, collector: &Collector) -> bool {
         match *lock(&self.phase) {
             Phase::Before => collector.expect_late_start(),
             Phase::Open => collector.start(),
-            Phase::Over => {}
+            Phase::Over => return false,
         }
+        true
+    }
+
+    /// Returns `true` if nothing is recorded any more.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(*lock(&self.phase), Phase::Over)
+    }
+
+    /// Returns `true` if it begins later: until then no hook shows that a runtime was built.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.start_after.is_some()
     }
 
     /// Spawns a thread that starts the collectors of `active` after `start_after` and stops them after `duration`,
@@ -80,13 +91,23 @@ impl RecordingWindow {
 impl Active {
     /// Starts all collectors, and those that are added from now on.
     fn open_window(&self) {
-        let open = || *lock(&self.window.phase) = Phase::Open;
+        let open = || {
+            let mut phase = lock(&self.window.phase);
+            let is_before = matches!(*phase, Phase::Before);
+            if is_before {
+                *phase = Phase::Open;
+            }
+            is_before
+        };
         self.runtimes.each(&open, &Collector::start);
     }
 
     /// Stops all collectors. Those that are added from now on are not started.
     pub(super) fn end_window(&self) {
-        let end = || *lock(&self.window.phase) = Phase::Over;
+        let end = || {
+            *lock(&self.window.phase) = Phase::Over;
+            true
+        };
         self.runtimes.each(&end, &Collector::stop);
     }
 }

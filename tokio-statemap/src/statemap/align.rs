@@ -67,12 +67,17 @@ impl Alignment {
 
     /// Lays out spans of one program by UTC.
     pub(crate) fn by_utc(all: &[(u128, u64, bool)]) -> Self {
-        let start_ns = all.iter().map(|span| span.0).min().unwrap_or_default();
+        // Spans without data have no position.
+        let with_data = all.iter().filter(|span| span.2).map(|span| span.0);
+        let start_ns = with_data.min().unwrap_or_default();
         let mut shifts_ns = Vec::with_capacity(all.len());
         let mut length_ns = 0_u64;
-        for &(from_ns, own_length_ns, _) in all {
-            let shift_ns = u64::try_from(from_ns - start_ns).unwrap_or(u64::MAX);
-            length_ns = length_ns.max(shift_ns.saturating_add(own_length_ns));
+        for &(from_ns, own_length_ns, has_data) in all {
+            let since_ns = if has_data { from_ns - start_ns } else { 0 };
+            let shift_ns = u64::try_from(since_ns).unwrap_or(u64::MAX);
+            if has_data {
+                length_ns = length_ns.max(shift_ns.saturating_add(own_length_ns));
+            }
             shifts_ns.push(shift_ns);
         }
         Self { start_ns, shifts_ns, length_ns, is_forced: false }
@@ -87,5 +92,22 @@ impl Alignment {
             length_ns: all.iter().map(|file| file.1).max().unwrap_or_default(),
             is_forced: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runtimes_of_one_program_are_laid_out_by_utc() {
+        // The second begins after the first has ended; the third has no data.
+        let spans = [(1_000, 50, true), (2_000, 10, true), (3, 7, false)];
+        let Alignment { start_ns, shifts_ns, length_ns, is_forced } = Alignment::by_utc(&spans);
+        assert_eq!(
+            (start_ns, shifts_ns, length_ns, is_forced),
+            (1_000, vec![0, 1_000, 0], 1_010, false)
+        );
+        assert_eq!(Alignment::by_utc(&[]).length_ns, 0);
     }
 }

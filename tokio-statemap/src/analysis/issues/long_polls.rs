@@ -31,7 +31,7 @@ pub struct LongPollIssue {
     /// The index of the culprit.
     index: Option<usize>,
     /// The delay of others, or else the time that workers were held, in the whole run, in ns.
-    pub(super) harm_ns: u128,
+    pub(in crate::analysis) harm_ns: u128,
 }
 
 /// Finds all of them: those that did harm first, and of these the worst first.

@@ -7,7 +7,7 @@ use super::{Origin, Picture, Role, RowState, Section, SectionKind, Source, Trans
 use crate::analysis::Statement;
 use crate::statemap::Alignment;
 use crate::util::clean::clean;
-use crate::util::quantity::moment;
+use crate::util::quantity::{count, moment};
 
 const NS_PER_S: u128 = 1_000_000_000;
 
@@ -22,8 +22,10 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
 pub(super) fn of_one_program(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::by_utc(&spans(&pictures));
     let names = names(&pictures);
+    let origins: Vec<_> = pictures.iter().map(|picture| picture.origin_ns).collect();
     let mut merged = merge_aligned(pictures, &alignment);
-    for (name, &shift_ns) in names.iter().zip(&alignment.shifts_ns) {
+    for ((name, shift_ns), origin_ns) in names.iter().zip(&alignment.shifts_ns).zip(origins) {
+        let shift_ns = shift_ns.saturating_sub(origin_ns);
         if shift_ns >= 1_000_000 {
             merged.notes.push(format!(
                 "In sentences on {}, times count from its start, at {}.",
@@ -152,8 +154,13 @@ fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<Statement> {
         [(name, first), others @ ..] => {
             let mut all = Statement::new(format!("{}: {}", clean(name), first.headline));
             all.add(&first.details);
-            for (name, other) in others {
+            // The reports have all of them.
+            const MOST: usize = 7;
+            for (name, other) in others.iter().take(MOST) {
                 all.add(format!("{}: {other}", clean(name)));
+            }
+            if let Some(more) = others.len().checked_sub(MOST).filter(|more| *more > 0) {
+                all.add(format!("The report has {} more.", count(more as u64, "verdict")));
             }
             Some(all)
         }

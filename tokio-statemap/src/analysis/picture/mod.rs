@@ -305,6 +305,12 @@ impl<'a> Picture<'a> {
         }
     }
 
+    /// Adds a note, unless it is empty.
+    pub(crate) fn with_note(mut self, note: String) -> Self {
+        self.notes.extend(Some(note).filter(|note| !note.is_empty()));
+        self
+    }
+
     /// Returns the length from which on a poll of this section is called long, in ns, as in the report of its run.
     pub(crate) fn long_poll_ns_of(&self, section: &Section<'_>) -> u64 {
         let run = self.origins.get(section.origin).and_then(Origin::run);

@@ -14,16 +14,17 @@ const EQUAL: Duration = Duration::from_millis(1);
 /// The number of runtimes of which only the first sentence of the verdict is shown.
 const SENTENCES: usize = 40;
 
-/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` runtimes have ended earlier and are
-/// not shown; `text` returns the text of one report.
+/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` is what is said of runtimes that ended
+/// earlier and are not shown; `text` returns the text of one report.
 pub(crate) fn of_runtimes(
     ranked: &[(&Timeline, &Report)],
-    forgotten: usize,
+    forgotten: &str,
     text: &dyn Fn(&Report) -> String,
 ) -> String {
     let mut all = String::new();
     let of_all = ranked.len();
-    let starts = ranked.iter().map(|(timeline, _)| timeline.utc_at_zero);
+    let with_data = ranked.iter().filter(|(timeline, _)| timeline.events > 0);
+    let starts = with_data.map(|(timeline, _)| timeline.utc_at_zero);
     let first = starts.min().unwrap_or_default();
     for (at, (timeline, report)) in ranked.iter().enumerate() {
         let name = clean(timeline.runtime.as_deref().unwrap_or("runtime")).into_owned();
@@ -50,13 +51,22 @@ pub(crate) fn of_runtimes(
             count(rest as u64, "other runtime")
         );
     }
-    if forgotten > 0 {
-        all += &format!(
-            "{} that ended earlier are not shown, so that memory stays bounded.\n",
-            count(forgotten as u64, "runtime")
-        );
-    }
+    all += forgotten;
     all
+}
+
+/// Returns what is said of runtimes that have ended earlier and are not kept: their number, and the sentences of the worst.
+pub(crate) fn forgotten(n: usize, worst: &[&str]) -> String {
+    if n == 0 {
+        return String::new();
+    }
+    let runtimes = count(n as u64, "runtime");
+    let mut text =
+        format!("{runtimes} that ended earlier are not shown, so that memory stays bounded.");
+    for sentence in worst {
+        text += &format!("\n{sentence}");
+    }
+    text
 }
 
 fn moment_of(time: Duration) -> String {
