@@ -85,6 +85,46 @@ fn main() {
     match way().as_str() {
         "several" | "several_exit" | "several_wait" => several(),
         "many" => many(),
+        "busy_and_ended" => {
+            let mut busy = builder("busy");
+            let recording = recording().max_events(1000).start(&mut busy).unwrap();
+            let runtime = busy.build().unwrap();
+            recording.block_on(&runtime, async {
+                for _ in 0..5000 {
+                    tokio::task::yield_now().await;
+                }
+            });
+            drop((runtime, busy));
+            let mut next = builder("next");
+            recording.runtime(&mut next);
+            drop(next.build().unwrap());
+        }
+        "after_the_window" => {
+            let mut first = builder("first");
+            let recording = recording().duration(Duration::from_millis(50)).start(&mut first);
+            let recording = recording.unwrap();
+            let runtime = first.build().unwrap();
+            recording.block_on(&runtime, tokio::task::yield_now());
+            thread::sleep(Duration::from_millis(300));
+            for _ in 0..300 {
+                let mut late = Builder::new_current_thread();
+                let recorded = recording.runtime(&mut late);
+                recorded.block_on(&late.build().unwrap(), tokio::task::yield_now());
+            }
+        }
+        "late_start" => {
+            let mut builder = Builder::new_current_thread();
+            builder.enable_all();
+            let recording = recording().start_after(Duration::from_millis(20)).start(&mut builder);
+            // Not `recording.block_on`: no root future says that the runtime was built.
+            builder.build().unwrap().block_on(async {
+                for _ in 0..100 {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    tokio::spawn(async {}).await.unwrap();
+                }
+            });
+            drop(recording);
+        }
         "never_started" => drop(recording()),
         "started_after_build" => {
             let mut builder = builder("api");

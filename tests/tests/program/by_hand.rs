@@ -75,6 +75,33 @@ fn runtimes_may_come_and_go_by_the_hundred() {
 }
 
 #[test]
+fn the_newest_runtime_that_ended_is_kept() {
+    let (folder, ended) = run("busy_and_ended", &[], |_| {});
+    assert_eq!(ended.messages(), [""; 0]);
+    let report = fs::read_to_string(folder.join("report.txt")).unwrap();
+    assert!(report.contains("Runtime busy (") && report.contains(" of 2"), "{report}");
+}
+
+#[test]
+fn runtimes_after_the_window_take_nobodys_place() {
+    let (folder, ended) = run("after_the_window", &[], |_| {});
+    assert_eq!(ended.messages(), [""; 0]);
+    let files = ["report.txt", "statemap.html", "tasks.json", "workers.json"];
+    assert_eq!(names_in(&folder), files);
+    let workers = data(folder.join("workers.json"));
+    assert!(workers.entities.contains_key("first/worker-0"), "{workers:?}");
+}
+
+#[test]
+fn a_late_start_needs_no_root_future() {
+    let (folder, ended) = run("late_start", &[], |_| {});
+    assert_eq!(ended.messages(), [""; 0]);
+    let report = fs::read_to_string(folder.join("report.txt")).unwrap();
+    assert!(!report.contains("`start_after`") && report.contains(" recorded"), "{report}");
+    assert_eq!(data(folder.join("workers.json")).entities.len(), 1);
+}
+
+#[test]
 fn what_a_user_forgets_is_said_in_one_line() {
     for (way, words) in [
         ("never_started", "a `Recording` was dropped before `start(&mut builder)`"),
