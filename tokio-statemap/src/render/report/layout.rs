@@ -65,18 +65,28 @@ pub(in crate::render) fn table<const N: usize>(
     table_of(heads, rows.as_flattened(), has_names_first)
 }
 
-/// The same of so many columns: compiled once, and not for each number of them.
-fn table_of(heads: &[&str], rows: &[String], has_names_first: bool) -> Vec<String> {
-    let columns = heads.len();
+/// Returns the heads and then the cells of all rows, and how wide each column is by `width`.
+pub(super) fn cells_and_widths<'a>(
+    heads: &[&'a str],
+    rows: &'a [String],
+    width: fn(&str) -> usize,
+) -> (Vec<&'a str>, Vec<usize>) {
     let mut cells = heads.to_vec();
     for cell in rows {
         cells.push(cell);
     }
-    let mut widths = vec![0; columns];
+    let mut widths = vec![0; heads.len()];
     for (at, cell) in cells.iter().enumerate() {
-        let widest = &mut widths[at % columns];
+        let widest = &mut widths[at % heads.len()];
         *widest = width(cell).max(*widest);
     }
+    (cells, widths)
+}
+
+/// The same of so many columns: compiled once, and not for each number of them.
+fn table_of(heads: &[&str], rows: &[String], has_names_first: bool) -> Vec<String> {
+    let columns = heads.len();
+    let (cells, widths) = cells_and_widths(heads, rows, width);
     let others: usize = widths[1..].iter().sum();
     // Rather narrow gaps than a name that is cut.
     let is_wide = widths[0] + others + 2 * (columns - 1) > COLUMNS && has_names_first;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::layout::table;
+use super::layout::{cells_and_widths, table};
 use crate::trace::profile::{Ended, FunctionProfile, PerCall, Profile};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, percent};
@@ -130,15 +130,7 @@ fn aligned<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
 
 fn aligned_rows(heads: &[&str], rows: &[String]) -> String {
     let columns = heads.len();
-    let mut cells = heads.to_vec();
-    for cell in rows {
-        cells.push(cell);
-    }
-    let mut widths = vec![0; columns];
-    for (at, cell) in cells.iter().enumerate() {
-        let widest = &mut widths[at % columns];
-        *widest = cell.chars().count().max(*widest);
-    }
+    let (cells, widths) = cells_and_widths(heads, rows, |cell| cell.chars().count());
     let mut text = String::new();
     for (at, cell) in cells.iter().enumerate() {
         let column = at % columns;
