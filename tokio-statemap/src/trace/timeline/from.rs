@@ -210,17 +210,17 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     }
     // There may be a million of them, so they are kept in compact form.
     let mut known = Vec::with_capacity(snapshot.live_tasks().max_tasks());
-    for (id, task, lives) in snapshot.live_tasks().tasks() {
+    snapshot.live_tasks().each_task(&mut |id, task, lives| {
         let lives = lives == Liveness::Alive;
         if id & ROOT == 0 {
             known.push(Known::new(id, &task, lives));
-            continue;
+            return;
         }
         record_origin(&mut builders[0], snapshot, id, &task);
         if lives {
             builders[0].carry_task(task_id(id), snapshot.detail_ns, task.polled);
         }
-    }
+    });
     // Of a million in no order, our own sort would take ten times as long.
     known.sort_unstable_by_key(|known| known.id);
     // Finds the part that holds a thread's records, if any does.

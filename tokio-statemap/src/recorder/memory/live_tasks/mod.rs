@@ -140,14 +140,19 @@ impl LiveTasks {
         self.tasks.get(id)
     }
 
-    /// The tasks that are alive, and those that may have terminated in a gap.
-    pub(crate) fn tasks(&self) -> Vec<(u64, LiveTask, Liveness)> {
-        let mut all = Vec::with_capacity(self.tasks.max_len());
+    /// Calls `see` with the tasks that are alive, and those that may have terminated in a gap.
+    pub(crate) fn each_task(&self, see: &mut dyn FnMut(u64, LiveTask, Liveness)) {
         self.tasks.each(&mut |id, task| {
             let lives =
                 if task.window == self.known_from { Liveness::Alive } else { Liveness::Unknown };
-            all.push((id, task, lives));
+            see(id, task, lives);
         });
+    }
+
+    #[cfg(test)]
+    pub(crate) fn tasks(&self) -> Vec<(u64, LiveTask, Liveness)> {
+        let mut all = Vec::new();
+        self.each_task(&mut |id, task, lives| all.push((id, task, lives)));
         all
     }
 
