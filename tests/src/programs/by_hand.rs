@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_statemap::{Collector, CollectorConfig, Recording, TraceTarget, register_hooks};
 
-/// What records a runtime, if anything does: the parts, or all of it.
+/// The recorder of a runtime: none, a collector, or a recording.
 #[derive(Clone)]
 enum Observer {
     None,

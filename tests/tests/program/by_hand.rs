@@ -116,7 +116,7 @@ fn what_a_user_forgets_is_said_in_one_line() {
         let messages = ended.messages();
         assert_eq!(messages.len(), 1, "{way}: {messages:?}");
         assert!(messages[0].contains(words), "{way}: {messages:?}");
-        // What was recorded until then is there.
+        // The page shows what was recorded until then.
         if way != "never_started" {
             page(folder.join("statemap.html"));
         }

@@ -138,14 +138,15 @@ struct Group {
     places: Weights<Place>,
 }
 
-/// What is known of a place.
+/// The long polls of a place: how many there were, and in how many a function was seen.
 #[derive(Default)]
 struct AtPlace<'a> {
     row: Option<&'a LocationRow>,
     /// The number of long polls of its tasks.
     polls: u64,
-    /// Whether functions were seen in some, and whether one of these did harm.
+    /// `true` if a function was seen in one of the polls.
     is_seen: bool,
+    /// `true` if one of these functions did harm.
     did_harm: bool,
     /// The polls in which none was seen, and which are blamed on nobody.
     unseen_polls: u64,

@@ -1,8 +1,11 @@
 //! The order of several runtimes: the worst first.
 
+use std::cmp::Reverse;
+
 use super::issues::Issue;
 use super::report::Report;
 use crate::trace::timeline::Timeline;
+use crate::util::sort::by_key;
 
 /// Pairs timelines with their reports, and sorts them by what the verdicts say, the worst first. Equal ones keep their order.
 pub(crate) fn worst_first<'a>(
@@ -10,11 +13,11 @@ pub(crate) fn worst_first<'a>(
     reports: &'a [Report],
 ) -> Vec<(&'a Timeline, &'a Report)> {
     let mut ranked: Vec<_> = timelines.iter().zip(reports).collect();
-    ranked.sort_by_key(|(_, report)| std::cmp::Reverse(severity(report)));
+    by_key(&mut ranked, |(_, report)| Reverse(severity(report)));
     ranked
 }
 
-/// How bad the first issue is: its kind, then how much of it there is, in ns.
+/// The severity of a report's first issue: a rank of its kind, then its amount in ns. The greater is the worse.
 pub(crate) type Severity = (u8, u128);
 
 /// Returns how bad the first issue of a report is.

@@ -33,7 +33,7 @@ pub(super) struct Active {
     outputs: Outputs,
     warnings: Option<Arc<Warnings>>,
     warn_after: Option<Duration>,
-    limits: Option<Arc<TestLimits>>,
+    limits: Option<TestLimits>,
     dump_signal: Option<&'static str>,
     /// Its threads are started once, when the first runtime is built.
     threads: Once,
@@ -49,7 +49,7 @@ impl Active {
     pub(super) fn start(
         settings: &Settings,
         file: &'static str,
-        limits: Option<Arc<TestLimits>>,
+        limits: Option<TestLimits>,
     ) -> Arc<Self> {
         let active = Arc::new(Self {
             runtimes: Runtimes::default(),
@@ -194,6 +194,11 @@ impl Active {
                 }
             }
         }
+    }
+
+    /// Takes the reason why a test fails, if it does.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.limits.as_ref().and_then(TestLimits::failure)
     }
 
     fn write(&self, written: &mut bool) {

@@ -92,10 +92,9 @@ enum Phase {
         active: Arc<Active>,
         /// The runtime that it was started with.
         first: Arc<Collector>,
-        limits: Option<Arc<TestLimits>>,
     },
     /// Nothing is recorded, as with `TOKIO_STATEMAP=0`.
-    Off(Option<Arc<TestLimits>>),
+    Off(Option<TestLimits>),
     /// `start` failed, and said why.
     Failed,
 }
@@ -150,7 +149,7 @@ impl Recording {
             self.phase = Phase::Off(None);
             return Ok(self);
         }
-        let limits = TestLimits::from_settings(&settings).map(Arc::new);
+        let limits = TestLimits::from_settings(&settings);
         let config = settings.collector_config();
         if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
             // A test binary may have hundreds of recordings, so the warning appears once per process.
@@ -166,12 +165,11 @@ impl Recording {
             self.phase = Phase::Off(limits);
             return Ok(self);
         }
-        let active = Active::start(&settings, file, limits.clone());
-        let Some(first) = active.add(builder, user, settings.runtime) else {
-            self.phase = Phase::Off(limits);
-            return Ok(self);
+        let active = Active::start(&settings, file, limits);
+        self.phase = match active.add(builder, user, settings.runtime) {
+            Some(first) => Phase::Started { active, first },
+            None => Phase::Off(None),
         };
-        self.phase = Phase::Started { active, first, limits };
         Ok(self)
     }
 
@@ -268,25 +266,24 @@ impl Default for Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        let limits = match &self.phase {
+        let failure = match &self.phase {
             Phase::Settings(_) => {
                 warn(format_args!(
                     "nothing is recorded: a `Recording` was dropped before `start(&mut builder)`"
                 ));
                 return;
             }
-            Phase::Started { active, limits, .. } => {
+            Phase::Started { active, .. } => {
                 active.warn_of_running();
                 active.finish();
                 exits::forget(active);
                 #[cfg(unix)]
                 signal::wait_if_dying();
-                limits
+                active.failure()
             }
-            Phase::Off(limits) => limits,
+            Phase::Off(limits) => limits.as_ref().and_then(TestLimits::failure),
             Phase::Failed => return,
         };
-        let failure = limits.as_ref().and_then(|limits| limits.failure());
         // A panic of the test itself takes precedence.
         if let Some(failure) = failure.filter(|_| !std::thread::panicking()) {
             panic!("{failure}");

@@ -115,19 +115,18 @@ impl Outputs {
     pub(super) fn write(&self, recorded: &Recorded, progress: &Progress) {
         let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
         let ranked = severity::worst_first(&recorded.timelines, &reports);
-        let worst: Vec<&str> = recorded.forgotten.worst.iter().map(|(_, said)| &**said).collect();
-        let forgotten = report::forgotten(recorded.forgotten.count, &worst);
+        let forgotten = recorded.forgotten.sentences();
         let picture = (self.html.is_some() || self.svg.is_some()).then(|| {
             let picture = Picture::of_runtimes(&ranked, &self.labels);
-            let picture = picture.with_note(forgotten.replace('\n', " "));
+            let picture = picture.with_note(forgotten.join(" "));
             match (&self.source, &self.html) {
                 (Some(files), Some(_)) => picture.with_source(files),
                 _ => picture,
             }
         });
         let mut results = self.files(&ranked, picture.as_ref(), progress);
-        let text = self.report_text(&ranked, &forgotten, Colours::None);
         if let Some(target) = &self.report {
+            let text = self.report_text(&ranked, &forgotten, Colours::None);
             let result = target.write(&|w| w.write_all(text.as_bytes()));
             results.push((target.clone(), result));
         }
@@ -135,7 +134,7 @@ impl Outputs {
     }
 
     /// Prints the report, unless it has a file, and what was written and what wasn't.
-    fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: &str, results: &[Outcome]) {
+    fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: &[String], results: &[Outcome]) {
         let mut text = String::new();
         if self.report.is_none() {
             // The terminal may have been replaced since.
@@ -175,28 +174,29 @@ impl Outputs {
         picture: Option<&Picture<'_>>,
         progress: &Progress,
     ) -> Vec<Outcome> {
+        type Format = fn(&Timeline, &Labels, &mut dyn Write) -> io::Result<()>;
         let labels = &self.labels;
+        let is_one = ranked.len() == 1;
+        let mut formats: Vec<(&Target, Format, bool)> = Vec::new();
+        for (target, format) in [
+            (&self.tasks, (|timeline, labels, w| write_tasks(timeline, labels, w)) as Format),
+            (&self.workers, |timeline, labels, w| write_workers(timeline, labels, w)),
+        ] {
+            if let Some(target) = target {
+                formats.push((target, format, !is_one && target.is_stream()));
+            }
+        }
         let mut jobs: Vec<Box<dyn FnOnce() -> Outcome + Send + '_>> = Vec::new();
         for &(timeline, _) in ranked {
-            // The format has one run to a file.
-            let runtime = timeline.runtime.as_deref().filter(|_| ranked.len() > 1);
-            let of_runtime = |target: &Target| match runtime {
-                Some(name) => target.of_runtime(name),
-                None => target.clone(),
-            };
-            if let Some(target) = self.tasks.as_ref().map(of_runtime) {
+            for &(target, format, is_shared) in &formats {
+                // The format has one run to a file. Runtimes share a stream.
+                let target = match &timeline.runtime {
+                    Some(name) if !is_one && !is_shared => target.of_runtime(name),
+                    _ => target.clone(),
+                };
                 jobs.push(Box::new(move || {
-                    let content =
-                        |w: &mut dyn Write| write_tasks(timeline, labels, progress.counted(w));
-                    let result = target.write(&content);
-                    (target, result)
-                }));
-            }
-            if let Some(target) = self.workers.as_ref().map(of_runtime) {
-                jobs.push(Box::new(move || {
-                    let content =
-                        |w: &mut dyn Write| write_workers(timeline, labels, progress.counted(w));
-                    let result = target.write(&content);
+                    let result =
+                        target.write(&|w| format(timeline, labels, &mut progress.counted(w)));
                     (target, result)
                 }));
             }
@@ -211,10 +211,7 @@ impl Outputs {
             }
         }
         let events: u64 = ranked.iter().map(|(timeline, _)| timeline.events).sum();
-        let is_shared = |target: &Option<Target>| target.as_ref().is_some_and(Target::is_stream);
-        let is_any_shared =
-            ranked.len() > 1 && (is_shared(&self.tasks) || is_shared(&self.workers));
-        if events < MANY_EVENTS || is_any_shared {
+        if events < MANY_EVENTS || formats.iter().any(|(.., is_shared)| *is_shared) {
             return jobs.into_iter().map(|job| job()).collect();
         }
         run_parallel(jobs)
@@ -228,7 +225,7 @@ impl Outputs {
     fn report_text(
         &self,
         ranked: &[(&Timeline, &Report)],
-        forgotten: &str,
+        forgotten: &[String],
         colours: Colours,
     ) -> String {
         let is_empty =

@@ -10,6 +10,8 @@ use crate::collector::Collector;
 use crate::config::TraceTarget;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
 use crate::util::clean::clean;
+use crate::util::quantity::count;
+use crate::util::sort::by_key;
 use crate::util::sync::lock;
 
 /// The number of runtimes from which on those that have ended are forgotten, the oldest first.
@@ -204,8 +206,21 @@ impl Forgotten {
         let name = timeline.runtime.clone().unwrap_or_else(|| default_name(runtime.number));
         let sentence = format!("{}: {}", clean(&name), report.verdict.headline());
         self.worst.push((severity::severity(&report), sentence));
-        self.worst.sort_by_key(|(severity, _)| Reverse(*severity));
+        by_key(&mut self.worst, |(severity, _)| Reverse(*severity));
         self.worst.truncate(Self::MOST);
+    }
+
+    /// Returns how many they are, and the worst verdicts. Empty if there are none.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if self.count > 0 {
+            let runtimes = count(self.count as u64, "runtime");
+            all.push(format!(
+                "{runtimes} that ended earlier are not shown, so that memory stays bounded."
+            ));
+            all.extend(self.worst.iter().map(|(_, sentence)| sentence.clone()));
+        }
+        all
     }
 }
 

@@ -33,19 +33,17 @@ impl Target {
 
     /// Returns the target of a later run: `statemap.2.html` for `statemap.html`.
     pub(super) fn numbered(&self, number: u32) -> Self {
-        let Self { key, .. } = *self;
-        let number = number.to_string();
-        Self { key, shown: with_part(&self.shown, &number), path: with_part(&self.path, &number) }
+        self.with_part(&number.to_string())
     }
 
-    /// Returns the target of one of several runtimes: `tasks.api.json` for `tasks.json`. Runtimes share a stream.
+    /// Returns the target of one of several runtimes: `tasks.api.json` for `tasks.json`.
     pub(super) fn of_runtime(&self, name: &str) -> Self {
-        if self.is_stream() {
-            return self.clone();
-        }
-        let name = in_file_names(name);
+        self.with_part(&in_file_names(name))
+    }
+
+    fn with_part(&self, part: &str) -> Self {
         let Self { key, .. } = *self;
-        Self { key, shown: with_part(&self.shown, &name), path: with_part(&self.path, &name) }
+        Self { key, shown: with_part(&self.shown, part), path: with_part(&self.path, part) }
     }
 
     /// Returns `true` if it is a pipe, a device, or the like.

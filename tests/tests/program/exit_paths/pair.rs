@@ -131,7 +131,7 @@ impl Pair {
             }
             .check(&self.folder)
         };
-        // Whether the tests are asked for one of the ways or not, both must end alike.
+        // `BY_HAND` selects the way whose files the tests look at. Both ways must end alike.
         let observed = observe(&mut self.observed, "as asked");
         let other = if is_by_hand() { "" } else { "1" };
         self.observed.env("BY_HAND", other);

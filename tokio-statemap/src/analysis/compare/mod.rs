@@ -51,8 +51,8 @@ pub struct Comparison {
     pub common_factor: Option<f64>,
     /// The factor by which the times that tasks were ready got longer alike.
     pub common_ready_factor: Option<f64>,
-    /// `true` if [`LineChange::before`] and `after` are of whole runs of which only a part is kept in detail. Changes are judged
-    /// by what is kept of the end.
+    /// `true` if the runs are longer than what is kept of them in detail. [`LineChange::before`] and `after` then cover the whole
+    /// runs, and changes are judged by the part at the end that is kept.
     pub is_of_whole_runs: bool,
     /// The quantiles that were compared, in percent. The highest are left out if the machine took so much time in pieces too
     /// small to be measured that the slowest polls tell nothing, or if it isn't known how much it took.

@@ -17,7 +17,7 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use runtimes::{forgotten, of_runtimes};
+pub(crate) use runtimes::of_runtimes;
 
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};

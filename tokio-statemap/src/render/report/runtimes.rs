@@ -14,11 +14,11 @@ const EQUAL: Duration = Duration::from_millis(1);
 /// The number of runtimes of which only the first sentence of the verdict is shown.
 const SENTENCES: usize = 40;
 
-/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` is what is said of runtimes that ended
-/// earlier and are not shown; `text` returns the text of one report.
+/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` has the sentences on runtimes that
+/// ended earlier and are not shown; `text` returns the text of one report.
 pub(crate) fn of_runtimes(
     ranked: &[(&Timeline, &Report)],
-    forgotten: &str,
+    forgotten: &[String],
     text: &dyn Fn(&Report) -> String,
 ) -> String {
     let mut all = String::new();
@@ -51,22 +51,8 @@ pub(crate) fn of_runtimes(
             count(rest as u64, "other runtime")
         );
     }
-    all += forgotten;
+    all += &forgotten.join("\n");
     all
-}
-
-/// Returns what is said of runtimes that have ended earlier and are not kept: their number, and the sentences of the worst.
-pub(crate) fn forgotten(n: usize, worst: &[&str]) -> String {
-    if n == 0 {
-        return String::new();
-    }
-    let runtimes = count(n as u64, "runtime");
-    let mut text =
-        format!("{runtimes} that ended earlier are not shown, so that memory stays bounded.");
-    for sentence in worst {
-        text += &format!("\n{sentence}");
-    }
-    text
 }
 
 fn moment_of(time: Duration) -> String {
