@@ -1,11 +1,13 @@
 //! Finds the addresses of functions in the copy of a stack, by the program's unwind tables.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use super::calls::{Found, Functions, doubts, found_at};
 use super::{MAX_FRAMES, Tables};
 use crate::sys::threads::stack::StackCopy;
 use crate::sys::threads::stack::modules::copy;
+use crate::util::sort::by_key;
 
 /// The number of words of a stack that are tried for a frame pointer that isn't known.
 const MAX_TRIES: usize = 64;
@@ -39,19 +41,30 @@ struct Walk {
     frames: Frames,
     /// The evidence where the last function is called that is known for sure.
     found: Found,
-    doubts: usize,
 }
 
-impl Walk {
-    /// The less, the likelier it is the true one. The longest has so many frames.
-    fn cost(&self, longest: usize) -> (bool, usize) {
-        let frames = self.frames.addresses.len();
-        match self.frames.is_complete {
-            true => (false, self.doubts * FRAMES_A_DOUBT + longest.saturating_sub(frames)),
-            // Of those that don't get to the end, the one that gets farthest.
-            false => (true, MAX_FRAMES.saturating_sub(frames)),
+/// Returns the reading that is likeliest to be the true one. A wrong one takes an old return address for a frame, which a
+/// call of another function shows; or leaves out the functions up to one that calls by a pointer, which only its length
+/// shows.
+fn likeliest(mut walks: Vec<Walk>, functions: &[Functions]) -> Option<Walk> {
+    // Those first that get to the end, and of those that don't the one that gets farthest.
+    let longest =
+        |Walk { frames, .. }: &Walk| Reverse((frames.is_complete, frames.addresses.len()));
+    by_key(&mut walks, longest);
+    let most = walks.first()?.frames.addresses.len();
+    let (mut best, mut least_cost) = (0, usize::MAX);
+    for (nth, Walk { frames, .. }) in walks.iter().enumerate() {
+        let missing = most.saturating_sub(frames.addresses.len());
+        // To look for doubts takes longer than to walk. Without any, too, this one and those after it cost more.
+        if !frames.is_complete || missing >= least_cost {
+            break;
+        }
+        let cost = doubts(&frames.addresses, functions) * FRAMES_A_DOUBT + missing;
+        if cost < least_cost {
+            (best, least_cost) = (nth, cost);
         }
     }
+    walks.into_iter().nth(best)
 }
 
 impl Unwinder {
@@ -88,36 +101,56 @@ impl Unwinder {
         // The last function keeps its frame by the pointer that isn't known: it points at a word of the
         // stack that is followed by the address that the function returns to. Old frames have such words,
         // too, so it is above all the call of that function that is looked for.
-        let (mut walks, mut tries) = (Vec::new(), 0);
-        for candidate in stack.addresses() {
-            match stack.word(candidate.wrapping_add(8)) {
-                Some(returns_to) if self.is_code(returns_to) => tries += 1,
-                _ => continue,
+        let (mut walks, mut others) = (Vec::new(), Vec::new());
+        for (candidate, returns_to) in self.candidates(stack) {
+            // A walk takes ten times as long as a look at the one call.
+            if found_at(returns_to.wrapping_sub(1), callee, &self.functions) != Found::TheCall {
+                others.push(candidate);
+                continue;
             }
-            if tries > MAX_TRIES {
-                break;
+            let Some(walk) = self.walk_beyond(&known, callee, stack, candidate) else { continue };
+            let is_likely = walk.frames.is_complete && walk.found == Found::TheCall;
+            if is_likely && doubts(&walk.frames.addresses, &self.functions) == 0 {
+                return walk.frames;
             }
-            let frames = self.walk(stack, candidate);
-            let Some(&call) = frames.addresses.get(known.addresses.len()) else { continue };
-            let found = found_at(call, callee, &self.functions);
-            let doubts = doubts(&frames.addresses, &self.functions);
-            if frames.is_complete && found == Found::TheCall && doubts == 0 {
-                return frames;
-            }
-            walks.push(Walk { frames, found, doubts });
+            walks.push(walk);
         }
-        // A wrong one takes an old return address for a frame, which a call of another function shows; or
-        // leaves out the functions up to one that calls by a pointer, which only its length shows.
-        let mut longest = 0;
-        for Walk { frames, .. } in &walks {
-            if frames.is_complete {
-                longest = longest.max(frames.addresses.len());
-            }
+        for candidate in others {
+            walks.extend(self.walk_beyond(&known, callee, stack, candidate));
         }
-        crate::util::sort::by_key(&mut walks, |walk| walk.cost(longest)); // of equals the first
-        let Some(Walk { frames, found, .. }) = walks.into_iter().next() else { return known };
+        let Some(Walk { frames, found }) = likeliest(walks, &self.functions) else { return known };
         // Where some library has no tables, it is not known what else is wrong.
         Frames { is_complete: frames.is_complete && found > Found::Nothing, ..frames }
+    }
+
+    /// Returns the words of a stack that may be a frame pointer, each with the address behind it in the stack.
+    fn candidates(&self, stack: &StackCopy) -> Vec<(u64, u64)> {
+        let mut candidates = Vec::new();
+        for candidate in stack.addresses() {
+            match stack.word(candidate.wrapping_add(8)) {
+                Some(returns_to) if self.is_code(returns_to) => {
+                    candidates.push((candidate, returns_to))
+                }
+                _ => continue,
+            }
+            if candidates.len() == MAX_TRIES {
+                break;
+            }
+        }
+        candidates
+    }
+
+    /// Follows a stack by a frame pointer; `None` if that gets no farther than what is `known`, of which `callee` is the last.
+    fn walk_beyond(
+        &mut self,
+        known: &Frames,
+        callee: u64,
+        stack: &StackCopy,
+        frame_pointer: u64,
+    ) -> Option<Walk> {
+        let frames = self.walk(stack, frame_pointer);
+        let call = *frames.addresses.get(known.addresses.len())?;
+        Some(Walk { found: found_at(call, callee, &self.functions), frames })
     }
 
     fn walk(&mut self, stack: &StackCopy, frame_pointer: u64) -> Frames {
