@@ -5,7 +5,7 @@ use object::read::elf::Sym as _;
 
 use super::Elf;
 use super::name::{demangle, split_last};
-use crate::util::sort;
+use crate::util::sort::order_of;
 
 /// A function's symbol.
 #[derive(Debug)]
@@ -15,10 +15,12 @@ struct Symbol {
     name: &'static str,
 }
 
-/// The functions' symbols, by their addresses.
+/// The functions' symbols.
 #[derive(Debug, Default)]
 pub(super) struct SymbolTable {
     all: Vec<Symbol>,
+    /// Their numbers, in the order of their addresses.
+    order: Vec<usize>,
 }
 
 impl SymbolTable {
@@ -41,10 +43,12 @@ impl SymbolTable {
                 }
             }
         }
-        sort::by(&mut all, |a, b| {
-            a.from.cmp(&b.from).then(a.to.cmp(&b.to)).then_with(|| a.name.cmp(b.name))
-        });
-        Self { all }
+        Self::new(all)
+    }
+
+    fn new(all: Vec<Symbol>) -> Self {
+        let addresses: Vec<_> = all.iter().map(|symbol| symbol.from).collect();
+        Self { order: order_of(&addresses), all }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -54,11 +58,12 @@ impl SymbolTable {
     /// Returns the symbol that contains an address. Functions with equal code may share an address: then the
     /// symbol of `function` is returned, if there is one.
     pub(super) fn at(&self, address: u64, function: Option<&str>) -> Option<&'static str> {
-        let next = self.all.partition_point(|symbol| symbol.from <= address);
-        let last = self.all.get(next.checked_sub(1)?)?;
-        let first = self.all.partition_point(|symbol| symbol.from < last.from);
+        let next = self.order.partition_point(|&at| self.all[at].from <= address);
+        let last = &self.all[*self.order.get(next.checked_sub(1)?)?];
+        let first = self.order.partition_point(|&at| self.all[at].from < last.from);
         let mut found = None;
-        for symbol in &self.all[first..next] {
+        for &at in &self.order[first..next] {
+            let symbol = &self.all[at];
             if address >= symbol.to {
                 continue;
             }
@@ -79,7 +84,7 @@ impl SymbolTable {
         let by_file = crate_of_file(file_name);
         let mut found: Option<String> = None;
         for symbol in &self.all {
-            if !symbol.name.contains("4main") {
+            if !is_of_main(symbol.name) {
                 continue;
             }
             let path = demangle(symbol.name);
@@ -92,6 +97,15 @@ impl SymbolTable {
         }
         found.or(by_file)
     }
+}
+
+/// Returns whether a symbol ends with the name `main`, in either of Rust's manglings. The older one has a hash behind it, and
+/// link-time optimisation may add another one.
+fn is_of_main(symbol: &str) -> bool {
+    const HASH: usize = "17h8be724e5e68d5455E".len();
+    let name = symbol.split_once('.').map_or(symbol, |(name, _)| name).as_bytes();
+    let without_hash = name.split_at_checked(name.len().wrapping_sub(HASH)).map(|(name, _)| name);
+    name.ends_with(b"4main") || without_hash.is_some_and(|name| name.ends_with(b"4main"))
 }
 
 fn without_types(name: &str) -> &str {
@@ -143,8 +157,9 @@ mod tests {
     use super::*;
 
     fn table(symbols: &[(u64, u64, &'static str)]) -> SymbolTable {
-        let all = symbols.iter().map(|&(from, to, name)| Symbol { from, to, name });
-        SymbolTable { all: all.collect() }
+        SymbolTable::new(
+            symbols.iter().map(|&(from, to, name)| Symbol { from, to, name }).collect(),
+        )
     }
 
     #[test]
@@ -170,6 +185,17 @@ mod tests {
         let none = table(&[(10, 20, "_ZN4shop6inside4main17h8be724e5e68d5455E")]);
         assert_eq!(none.program_crate("my-shop-0123456789abcdef").as_deref(), Some("my_shop"));
         assert_eq!(none.program_crate("my shop"), None);
+        for name in [
+            "_RNvC4shop4main",
+            "_RNvC4shop4main.llvm.1234",
+            "_ZN4shop4main17h8be724e5e68d5455E.llvm.12",
+        ] {
+            assert_eq!(
+                table(&[(10, 20, name)]).program_crate("x").as_deref(),
+                Some("shop"),
+                "{name}"
+            );
+        }
     }
 
     #[test]
