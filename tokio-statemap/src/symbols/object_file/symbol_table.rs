@@ -5,7 +5,7 @@ use object::read::elf::Sym as _;
 
 use super::Elf;
 use super::name::{demangle, split_last};
-use crate::util::sort::order_of;
+use crate::util::sort::{self, order_of};
 
 /// A function's symbol.
 #[derive(Debug)]
@@ -48,7 +48,17 @@ impl SymbolTable {
 
     fn new(all: Vec<Symbol>) -> Self {
         let addresses: Vec<_> = all.iter().map(|symbol| symbol.from).collect();
-        Self { order: order_of(&addresses), all }
+        let mut order = order_of(&addresses);
+        // Functions with equal code: few, and in an order that doesn't depend on that of the file.
+        for same in order.chunk_by_mut(|&a, &b| addresses[a] == addresses[b]) {
+            if same.len() > 1 {
+                sort::by(same, |&a, &b| {
+                    let (a, b): (&Symbol, &Symbol) = (&all[a], &all[b]);
+                    a.to.cmp(&b.to).then_with(|| a.name.cmp(b.name))
+                });
+            }
+        }
+        Self { all, order }
     }
 
     pub(super) fn len(&self) -> usize {

@@ -43,7 +43,7 @@ fn capture(id: i32) -> Option<(StackCopy, bool)> {
 #[test]
 #[ignore = "slow"]
 fn threads_of_all_kinds_survive_their_captures() {
-    let captures = std::env::var("STATEMAP_CAPTURES").map_or(2_000, |n| n.parse().unwrap());
+    let captures = std::env::var("STATEMAP_CAPTURES").map_or(400, |n| n.parse().unwrap());
     let threads: Vec<_> = Kind::ALL.into_iter().map(Thread::start).collect();
     let mut counts = vec![Count::default(); threads.len()];
     let (mut unwinder, began) = (Unwinder::new(), Instant::now());
