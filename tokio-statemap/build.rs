@@ -6,7 +6,7 @@ use std::env;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     alias("has_stacks", "CARGO_FEATURE_STACKS");
-    alias("has_dwarf", "CARGO_FEATURE_DWARF");
+    alias("has_wakes", "CARGO_FEATURE_WAKES");
     #[cfg(feature = "html")]
     page::pack();
 }

@@ -174,10 +174,6 @@ impl Collector {
             builder.track_task_schedule_latency();
         }
         let recorder = Recorder::new(config);
-        #[cfg(has_dwarf)]
-        if recorder.kept.config.dwarf && recorder.kept.config.trace_target.tracks_tasks() {
-            recorder.cells.start();
-        }
         hooks::install(builder, user, Some(TokioHooks::new(&recorder)));
         Self::from_recorder(recorder)
     }
@@ -376,9 +372,8 @@ impl Collector {
     /// thread is in during a long poll. The runtime continues to run meanwhile, and no task is polled.
     ///
     /// Root futures such as `main` come first, then spawned tasks by id. The functions that a task
-    /// waits in are known for root futures and for tasks spawned through [`task`](crate::task). Other
-    /// tasks are listed without functions, unless the experimental feature `dwarf` reads these from
-    /// their memory, which requires full debug information.
+    /// waits in are known for all tasks with the feature `wakes`, and otherwise for root futures and for
+    /// tasks spawned through [`task`](crate::task). Other tasks are listed without functions.
     /// [`trees::Folded`](crate::trees::Folded) prints the trees, equal ones once.
     ///
     /// The call takes as long as a [`snapshot`](Self::snapshot). The first call also reads the
@@ -394,17 +389,7 @@ impl Collector {
     /// # }
     /// ```
     pub fn trees(&self) -> Vec<TaskTree> {
-        self.snapshot_for_trees().trees()
-    }
-
-    /// Takes a snapshot with the places where all tasks wait. With the feature `dwarf`, this
-    /// includes tasks without a probe, which are read from their memory.
-    pub(crate) fn snapshot_for_trees(&self) -> Timeline {
-        #[cfg(has_dwarf)]
-        if self.is_recording() {
-            return Timeline::with_memory(&self.recorder);
-        }
-        self.snapshot()
+        self.snapshot().trees()
     }
 
     /// Calls `f` once for each poll that has run for `threshold`, while the poll is still running.
@@ -477,13 +462,6 @@ impl Collector {
     /// The runtime continues to run meanwhile.
     pub fn profile(&self) -> Profile {
         Profile::from_calls(&self.recorder.calls(), self.recorder.kept.clock.scale().run_rate())
-    }
-
-    /// Returns what each live task that isn't being polled awaits; see
-    /// [`TaskCells::chains`](crate::recorder::cells::TaskCells::chains).
-    #[cfg(has_dwarf)]
-    pub(crate) fn chains(&self) -> Vec<crate::recorder::cells::ReadTask> {
-        self.recorder.cells.chains(|| self.recorder.kept.clock.ticks(), |_| true)
     }
 
     /// Returns the sums of all tasks and workers since the first [`start`](Self::start) or the last

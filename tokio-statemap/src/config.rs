@@ -32,8 +32,8 @@ pub struct CollectorConfig {
     pub buffer_capacity: usize,
     /// The maximum number of events kept in all, at least 1. Default: 1 000 000, which take 16 MB.
     ///
-    /// With [`Keep::Last`] each live task takes another 30 to 45 bytes from when its spawn is dropped
-    /// until it terminates: at most 45 MB for a million tasks.
+    /// With [`Keep::Last`] each live task takes another 40 to 60 bytes from when its spawn is dropped
+    /// until it terminates: at most 60 MB for a million tasks.
     pub max_events: usize,
     /// The events to keep once there are more than `max_events`. Default: the last.
     pub keep: Keep,
@@ -56,15 +56,11 @@ pub struct CollectorConfig {
     /// or aarch64. A thread of this crate checks the polling threads every 5 ms and interrupts the
     /// busy ones for 1 to 10 µs.
     pub stacks: bool,
-    /// Experimental: enables recording the memory addresses of tasks, so that [`Collector::trees`]
-    /// can read there what they await. Default: `true`.
+    /// Enables seeing where tasks wait, all of them, as their wakers are cloned. Default: `true`.
     ///
-    /// It has no effect without this crate's feature `dwarf` and full debug information
-    /// (`debug = "full"` in the profile), or elsewhere than on Linux on x86-64 or aarch64. A spawn
-    /// takes 2 to 20 µs longer.
-    ///
-    /// [`Collector::trees`]: crate::Collector::trees
-    pub dwarf: bool,
+    /// For that a function of this crate stands in for one of Tokio's, while anything is recorded. It has no effect without
+    /// this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 100 ns longer.
+    pub wakes: bool,
 }
 
 impl Default for CollectorConfig {
@@ -78,7 +74,7 @@ impl Default for CollectorConfig {
             schedule_latency: true,
             long_poll: Duration::from_millis(1),
             stacks: true,
-            dwarf: true,
+            wakes: true,
         }
     }
 }

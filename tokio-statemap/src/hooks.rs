@@ -124,21 +124,24 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
 
     macro_rules! set {
         ($wanted:expr, $builder_method:ident, $name:ident, $call:ident($($meta:ident)?)) => {
+            set!($wanted, $builder_method, $name as $name, $call($($meta)?))
+        };
+        ($wanted:expr, $builder_method:ident, $name:ident as $records:ident, $call:ident($($meta:ident)?)) => {{
             let (user, name) = (hooks.$name, stringify!($builder_method));
             match records.clone() {
                 Some(records) if $wanted && user.is_empty() => {
-                    builder.$builder_method(move |$($meta)?| records.$name($($meta)?));
+                    builder.$builder_method(move |$($meta)?| records.$records($($meta)?));
                 }
                 Some(records) if $wanted => {
                     builder.$builder_method(move |$($meta)?| {
-                        records.$name($($meta)?);
+                        records.$records($($meta)?);
                         $call(name, &user, $($meta)?);
                     });
                 }
                 _ if user.is_empty() => {}
                 _ => _ = builder.$builder_method(move |$($meta)?| $call(name, &user, $($meta)?)),
             }
-        };
+        }};
     }
 
     set!(any, on_thread_start, thread_start, call());
@@ -148,8 +151,23 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
     #[cfg(tokio_unstable)]
     {
         set!(tasks, on_task_spawn, task_spawn, call_of_task(meta));
-        set!(tasks, on_before_task_poll, before_task_poll, call_of_task(meta));
-        set!(tasks, on_after_task_poll, after_task_poll, call_of_task(meta));
+        if records.as_ref().is_some_and(TokioHooks::sees_wakers) {
+            set!(
+                tasks,
+                on_before_task_poll,
+                before_task_poll as before_seen_task_poll,
+                call_of_task(meta)
+            );
+            set!(
+                tasks,
+                on_after_task_poll,
+                after_task_poll as after_seen_task_poll,
+                call_of_task(meta)
+            );
+        } else {
+            set!(tasks, on_before_task_poll, before_task_poll, call_of_task(meta));
+            set!(tasks, on_after_task_poll, after_task_poll, call_of_task(meta));
+        }
         set!(tasks, on_task_terminate, task_terminate, call_of_task(meta));
     }
     #[cfg(not(tokio_unstable))]

@@ -162,17 +162,9 @@ pub mod __private {
     pub use crate::render::report::terminal::{Colours, coloured_report, coloured_text};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::statemap::renew::renewed;
-    #[cfg(has_dwarf)]
-    pub use crate::symbols::coroutines::cells::AwaitNode;
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
     pub use crate::util::atomic_file::write as write_file;
     pub use crate::util::clean::clean;
     pub use crate::util::counting::Counting;
-
-    /// Returns what each live task that isn't being polled awaits, by its id, as read from memory.
-    #[cfg(has_dwarf)]
-    pub fn chains(collector: &crate::Collector) -> Vec<(u64, AwaitNode)> {
-        collector.chains().into_iter().map(|task| (task.id, task.awaits)).collect()
-    }
 }

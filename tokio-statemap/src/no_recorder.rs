@@ -34,6 +34,12 @@ impl TokioHooks {
         #[cfg(tokio_unstable)]
         after_task_poll(&TaskMeta<'_>);
         #[cfg(tokio_unstable)]
+        sees_wakers() -> bool;
+        #[cfg(tokio_unstable)]
+        before_seen_task_poll(&TaskMeta<'_>);
+        #[cfg(tokio_unstable)]
+        after_seen_task_poll(&TaskMeta<'_>);
+        #[cfg(tokio_unstable)]
         task_terminate(&TaskMeta<'_>);
     }
 }

@@ -58,6 +58,7 @@ twins! {
     long_poll: (long_poll = "7ms", tasks = out("a.json")) is
         |r| r.long_poll(Duration::from_millis(7)).tasks(out("a.json"));
     stacks: (stacks = false, tasks = out("a.json")) is |r| r.stacks(false).tasks(out("a.json"));
+    wakes: (wakes = false, tasks = out("a.json")) is |r| r.wakes(false).tasks(out("a.json"));
     warn_after: (warn_after = "5s", stacks = false, tasks = out("a.json")) is
         |r| r.warn_after(Duration::from_secs(5)).stacks(false).tasks(out("a.json"));
     dump_signal: (dump_signal = "SIGUSR1", tasks = out("a.json")) is

@@ -1,7 +1,6 @@
 //! The report names what held the runtime up, and blames no task for what others did.
 
 mod busy_machine;
-mod chains;
 mod culprits;
 mod issues;
 mod limits;

@@ -22,7 +22,7 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 const ALL: &[&str] = &["--all-features"];
 /// All features but `parquet`, whose dependencies have other versions of some of the command's dependencies.
-const ALL_BUT_PARQUET: &[&str] = &["--features", "cli,stacks,schedule-latency,sdt,dwarf"];
+const ALL_BUT_PARQUET: &[&str] = &["--features", "cli,stacks,schedule-latency,sdt"];
 
 /// Returns the packages from which `tokio-statemap` with these features is built, without those for tests.
 fn packages(features: &[&str]) -> Vec<Value> {

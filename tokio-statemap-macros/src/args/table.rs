@@ -67,6 +67,8 @@ keys! {
         "duration", "the minimum length of a long poll", r#"`"1ms"`"#;
     "stacks" stacks: Bool,
         "bool", "sample long polls: stacks and times (feature `stacks`, Linux)", "`true`";
+    "wakes" wakes: Bool,
+        "bool", "see where all tasks wait, by their wakers (feature `wakes`, Linux)", "`true`";
     "warn_after" warn_after: PositiveNanos,
         "duration, from 5 ms on", "print a poll while it is running once it is this old (feature `stacks`, Linux)",
         "none";

@@ -25,7 +25,7 @@ fn in_the_repository(path: &str) -> Option<String> {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 28] = [
+const VALID: [(&str, &str); 29] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),
@@ -45,6 +45,7 @@ const VALID: [(&str, &str); 28] = [
     ("schedule_latency", "false"),
     ("long_poll", r#""1ms""#),
     ("stacks", "false"),
+    ("wakes", "false"),
     ("warn_after", r#""100ms""#),
     ("dump_signal", r#""SIGUSR1""#),
     ("source", "false"),
@@ -150,7 +151,7 @@ fn an_unknown_key_lists_the_valid_ones() {
     let expected = "Unknown attribute page is specified; expected one of: `flavor`, \
         `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
         `html`, `svg`, `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
-        `schedule_latency`, `long_poll`, `stacks`, `warn_after`, `dump_signal`, `source`, `start_after`, `duration`, \
+        `schedule_latency`, `long_poll`, `stacks`, `wakes`, `warn_after`, `dump_signal`, `source`, `start_after`, `duration`, \
         `configure`, `hooks`.";
     assert_eq!(error(quote!(page = "page.html")), expected);
     assert_eq!(error(quote!(page = page())), expected);
@@ -230,7 +231,7 @@ fn own_values() {
     let own = main(quote! {
         report = stderr, trace = "none", spawn_location = false, buffer_capacity = 64,
         max_events = 1_000, keep = "first", schedule_latency = false, long_poll = "250us",
-        stacks = false, warn_after = "100ms", dump_signal = "SIGUSR2", source = false, start_after = "0s", duration = "1.5s",
+        stacks = false, wakes = false, warn_after = "100ms", dump_signal = "SIGUSR2", source = false, start_after = "0s", duration = "1.5s",
     })
     .unwrap()
     .own;
@@ -242,7 +243,7 @@ fn own_values() {
     assert_eq!(own.keep, Some("First"));
     assert_eq!(own.schedule_latency, Some(false));
     assert_eq!(own.long_poll, Some(250_000));
-    assert_eq!(own.stacks, Some(false));
+    assert_eq!((own.stacks, own.wakes), (Some(false), Some(false)));
     assert_eq!(own.source, Some(false));
     assert_eq!(own.warn_after, Some(100_000_000));
     assert_eq!(own.dump_signal, Some("SIGUSR2"));

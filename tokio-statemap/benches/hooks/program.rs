@@ -45,7 +45,7 @@ impl Variant {
         match self {
             Self::None => "no hooks",
             Self::Empty => "eight empty hooks",
-            Self::Lean => "recorded, schedule_latency = false",
+            Self::Lean => "recorded, schedule_latency = false, wakes = false",
             Self::Default => "recorded",
             Self::Late => "lean, started late",
             Self::Restarted => "lean, stopped and started again",
@@ -81,7 +81,9 @@ pub(crate) fn run(arguments: &[String]) -> Duration {
         }
         _ => {
             let schedule_latency = variant == Variant::Default;
-            let mut config = CollectorConfig { schedule_latency, ..CollectorConfig::default() };
+            let wakes = matches!(variant, Variant::Default | Variant::Dropping);
+            let mut config =
+                CollectorConfig { schedule_latency, wakes, ..CollectorConfig::default() };
             if variant == Variant::Dropping {
                 // Even the shortest counted run is far beyond this.
                 config.max_events = 40_000;

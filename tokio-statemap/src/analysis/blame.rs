@@ -116,7 +116,7 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
             FrameOrigin::Runtime => is_runtimes = true,
             _ => {}
         }
-        if frame.function.starts_with("tokio_statemap::recorder::waits::capture::") {
+        if frame.function.starts_with("tokio_statemap::recorder::chains::capture::") {
             return true;
         }
         // Functions that the program calls to wait. `spawn_blocking` is none: its lock is the blocking pool's.
@@ -234,7 +234,7 @@ mod tests {
         };
         let leaf = || frame("tokio::time::sleep::Sleep::poll", FrameOrigin::Runtime);
         let own = || frame("async shop::handle", FrameOrigin::Program);
-        let capture = "tokio_statemap::recorder::waits::capture::Captures::capture";
+        let capture = "tokio_statemap::recorder::chains::capture::Captures::capture";
         let capture = || frame(capture, FrameOrigin::Runtime);
         let sample = |frames| PollSample {
             thread: 0,

@@ -72,8 +72,8 @@ pub enum TreePlace {
     Polled(Vec<TreeFrame>),
     /// Nothing kept the waker that it was polled with, so nothing will wake it.
     NothingWakes,
-    /// An unknown place. A task that waits was not spawned through this crate, or has waited since before the recording
-    /// started; and what it awaits could not be read in its memory (the feature `dwarf`).
+    /// An unknown place. The waker of a task that waits was not seen, its stack could not be followed, or the task has waited
+    /// since before the recording started.
     Unknown,
 }
 
@@ -130,7 +130,8 @@ impl Timeline {
     /// Returns where each task is that is alive at the right edge: the root futures (`main` first), then spawned tasks by id.
     /// Tasks of a `LocalSet` follow the task in whose polls they are polled.
     ///
-    /// Where a task waits is known for root futures and for tasks spawned through this crate ([`task`](crate::task)).
+    /// Where a task waits is known for all tasks where their wakers are seen (feature `wakes`), and otherwise for root futures
+    /// and for tasks spawned through this crate ([`task`](crate::task)).
     pub fn trees(&self) -> Vec<TaskTree> {
         let mut trees = Vec::new();
         // There may be many of both.
@@ -227,8 +228,7 @@ impl Timeline {
             state,
             for_ns,
             is_older,
-            is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place)
-                && (!self.is_in_memory(task) || place.is_of_tokio()),
+            is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place),
             place,
         }
     }
@@ -330,15 +330,6 @@ impl Timeline {
     }
 }
 
-impl TreePlace {
-    /// Returns whether all that is waited for is Tokio's. What another future waits for is not known if it was read in
-    /// memory.
-    fn is_of_tokio(&self) -> bool {
-        let Self::Waits(frames) = self else { return true };
-        frames.iter().all(TreeFrame::is_of_tokio)
-    }
-}
-
 impl TreeFrame {
     fn from_frame(frame: &StackFrame) -> Self {
         Self {
@@ -346,13 +337,6 @@ impl TreeFrame {
             file: frame.file.as_deref().map(str::to_owned),
             line: frame.line,
             ..Self::default()
-        }
-    }
-
-    fn is_of_tokio(&self) -> bool {
-        match &self.awaits[..] {
-            [] => self.function.trim_start_matches("async ").starts_with("tokio::"),
-            awaits => awaits.iter().all(Self::is_of_tokio),
         }
     }
 

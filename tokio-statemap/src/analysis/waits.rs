@@ -44,7 +44,7 @@ impl Waits {
         }
         if self.unknown > 0 && !self.lines.is_empty() {
             notes.push(format!(
-                "The lines of {} aren't known: the tasks were not spawned through tokio_statemap, or waited since before \
+                "The lines of {} aren't known: the stack could not be followed, or the tasks waited since before \
                  the recording.",
                 waits(self.unknown, self.unknown_ns),
             ));

@@ -43,7 +43,7 @@ impl Run {
         self.run(40 * MS);
         amid(&self.fake);
         self.run(60 * MS);
-        self.recorder.poll_ended(id, || None);
+        self.recorder.poll_ended(id, None, || None);
         self.run(10 * MS);
     }
 
@@ -144,7 +144,7 @@ fn drains_and_snapshots_agree_to_the_ns() {
             for id in 0..round % 5 {
                 run.recorder.poll_started(id as u64, None, || None);
                 run.fake.run(Duration::from_micros(700 + 13 * id as u64));
-                run.recorder.poll_ended(id as u64, || None);
+                run.recorder.poll_ended(id as u64, None, || None);
                 run.fake.run(Duration::from_micros(11_111));
             }
             if round % 3 == 0 {
@@ -188,7 +188,7 @@ fn a_counter_that_goes_back_breaks_nothing() {
         run.fake.run(MS);
         run.fake.set_ticks(12_345);
         run.fake.run(MS);
-        run.recorder.poll_ended(7, || None);
+        run.recorder.poll_ended(7, None, || None);
         // Until an anchor shows it, ticks are of the counter.
         spawn(500..700);
         run.recorder.kept.take_anchor();

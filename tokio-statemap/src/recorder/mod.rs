@@ -8,7 +8,8 @@
 //! - [`store`]: the chunks that threads fill, and full ones in memory, by time.
 //! - [`memory`]: what evicted records leave behind.
 //! - [`kept`]: all of that for one recorder, behind locks. It evicts, and collects full chunks.
-//! - [`calls`], [`cells`], [`machine`], [`watch`]: what is recorded beside events.
+//! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
+//! - [`chains`]: the functions that a thread is in when a waker is cloned.
 //! - [`hot`]: what hooks do.
 //! - [`waits`]: where tasks wait. [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
 //! - [`background`]: the thread that collects, evicts, and watches long polls.
@@ -20,8 +21,7 @@ pub(crate) mod background;
 mod boxed;
 pub(crate) mod calls;
 pub(crate) mod capture;
-#[cfg_attr(not(has_dwarf), path = "no_cells.rs")]
-pub(crate) mod cells;
+pub(crate) mod chains;
 pub(crate) mod clock;
 pub(crate) mod functions;
 pub(crate) mod hot;
@@ -63,7 +63,6 @@ use crate::recorder::hot::runtimes;
 pub(crate) use crate::recorder::hot::tokio_hooks::TokioHooks;
 use crate::recorder::kept::Kept;
 pub use crate::recorder::machine::CpuLimit;
-use crate::recorder::waits::cell::{self, TaskSeen};
 
 /// Records one runtime. A clone is the same recorder.
 #[derive(Clone, Debug)]
@@ -92,7 +91,10 @@ impl Recorder {
             self.machine.note_steal(&self.kept.clock);
             background::recorder_started(self);
             if self.kept.config.trace_target.tracks_tasks() {
-                waits::prepare();
+                chains::prepare();
+                if self.kept.config.wakes {
+                    self.wakers.watch();
+                }
             }
         });
     }
@@ -102,6 +104,7 @@ impl Recorder {
         self.kept.take_anchor();
         let was_started = self.kept.stop(|| {
             background::recorder_stopped(self);
+            self.wakers.leave();
             self.machine.stop();
         });
         if was_started {
@@ -121,12 +124,6 @@ impl Recorder {
     /// Returns what calls of instrumented functions took so far.
     pub(crate) fn calls(&self) -> Calls {
         Calls::of_recorder(self)
-    }
-
-    /// Returns the tasks that have waited and not ended, of those of which it is found where they wait.
-    #[cfg_attr(not(feature = "dwarf"), allow(dead_code, reason = "only captures have them"))]
-    pub(crate) fn waiting_tasks(&self) -> Vec<TaskSeen> {
-        cell::waiting_tasks(self.kept.id)
     }
 
     /// Has the watcher look at all threads that have recorded so far.

@@ -323,7 +323,7 @@ fn ids_that_are_not_packed_read_the_same() {
     for id in ids {
         recorder.task_spawned(id, Some(location));
         recorder.poll_started(id, Some(Duration::from_nanos(1 << 18)), || None);
-        recorder.poll_ended(id, || None);
+        recorder.poll_ended(id, None, || None);
     }
     let snapshot = Snapshot::take(&recorder, false);
     let events = snapshot.events();

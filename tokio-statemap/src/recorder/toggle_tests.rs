@@ -55,7 +55,7 @@ impl Toggled {
             self.recorder.task_spawned(number, None);
             self.recorder.poll_started(number, None, || None);
             self.pass(held_ns);
-            self.recorder.poll_ended(number, || None);
+            self.recorder.poll_ended(number, None, || None);
             self.recorder.task_terminated(number, || None);
             self.held_ns += held_ns;
         }

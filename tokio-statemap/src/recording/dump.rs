@@ -63,7 +63,7 @@ impl Active {
             if !collector.is_recording() {
                 continue;
             }
-            let timeline = collector.snapshot_for_trees();
+            let timeline = collector.snapshot();
             let trees = timeline.trees();
             let name = timeline.runtime.as_ref().or(default_name.as_ref());
             let of = name.map(|name| format!(", runtime {name}"));

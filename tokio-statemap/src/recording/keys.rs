@@ -65,6 +65,8 @@ keys! {
     long_poll(length: Duration) => |settings| settings.config.long_poll = length;
     /// Sets whether the stacks and times of long polls are sampled (feature `stacks`, Linux). Default: `true`.
     stacks(is_on: bool) => |settings| settings.config.stacks = is_on;
+    /// Sets whether the wakers of all tasks are seen, and so where each task waits (feature `wakes`, Linux). Default: `true`.
+    wakes(is_on: bool) => |settings| settings.config.wakes = is_on;
     /// Prints a poll while it is running, once it is this old: at least 5 ms (feature `stacks`, Linux).
     warn_after(age: Duration) => |settings| settings.warn_after = Some(age);
     /// Prints all tasks and where they wait on this signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO` (Unix).

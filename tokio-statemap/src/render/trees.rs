@@ -48,12 +48,12 @@ impl fmt::Display for Folded<'_> {
         match number_of(trees, &is_unknown) {
             0 => {}
             1 => text.push_str(
-                " 1 task waits at an unknown place: it wasn't spawned through tokio_statemap, or the \
+                " 1 task waits at an unknown place: its waker wasn't seen, or the \
                  program has no symbols.",
             ),
             n => {
                 text += &format!(
-                    " {n} tasks wait at unknown places: they weren't spawned through tokio_statemap, or \
+                    " {n} tasks wait at unknown places: their wakers weren't seen, or \
                      the program has no symbols."
                 );
             }

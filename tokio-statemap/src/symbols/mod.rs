@@ -1,11 +1,7 @@
 //! Looks up the functions and lines of addresses: only of those that are to be shown.
 
 mod address;
-#[cfg(any(feature = "cli", feature = "dwarf"))]
-#[cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, reason = "only the command looks at all of them")
-)]
+#[cfg(feature = "cli")]
 pub(crate) mod coroutines;
 mod frame;
 #[cfg(has_stacks)]
@@ -28,7 +24,7 @@ pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) use object_file::ObjectFile;
-#[cfg(any(feature = "cli", feature = "dwarf"))]
+#[cfg(feature = "cli")]
 pub(crate) use object_file::package;
 
 /// The name in place of a system call of a thread that waits for a page of memory.

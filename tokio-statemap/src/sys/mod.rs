@@ -40,6 +40,8 @@ mod start;
 pub(crate) mod stderr;
 #[cfg(feature = "record")]
 pub(crate) mod sync;
+#[cfg(feature = "record")]
+pub(crate) mod task_waker;
 #[cfg(has_stacks)]
 pub(crate) mod threads;
 #[cfg(feature = "record")]

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use crate::recorder::waits::table::NOTHING;
+use crate::recorder::chains::table::{ELSEWHERE, NOTHING};
 
 /// The number of a [`Wait`](crate::trace::timeline::Wait) within one timeline, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,12 @@ impl WaitId {
     pub(crate) const MOST: u16 = (1 << 14) - 1;
     /// The task waits, but nothing took its waker.
     pub(crate) const NOTHING: Self = match NonZeroU16::new(NOTHING) {
+        Some(number) => Self(number),
+        None => unreachable!(),
+    };
+
+    /// A waker was taken at a place that isn't known. Only a part of a timeline has it.
+    pub(crate) const ELSEWHERE: Self = match NonZeroU16::new(ELSEWHERE) {
         Some(number) => Self(number),
         None => unreachable!(),
     };

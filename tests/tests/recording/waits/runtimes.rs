@@ -15,6 +15,10 @@ use super::shadow::{Shadow, found, found_in};
 
 pub(crate) type Shape = fn(Shadow) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// `true` where the crate sees the wakers of all tasks.
+const SEES_WAKERS: bool =
+    cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")));
+
 pub(crate) fn runtime(workers: usize) -> (Arc<Collector>, Runtime) {
     recorded(builder(workers), CollectorConfig::default())
 }
@@ -45,14 +49,20 @@ pub(crate) fn settled(
     }
 }
 
-/// Spawns each of `shapes`, and compares their trees once all of them wait.
+/// Spawns each of `shapes`, and compares their trees once all of them wait: spawned through the crate, and by Tokio alone
+/// where the system lets all wakers be seen.
 pub(crate) fn check_all(shapes: &[(&'static str, Shape)]) {
-    for threads in [0, 2] {
+    let ways = if SEES_WAKERS { &[true, false][..] } else { &[true] };
+    for (&is_probed, threads) in ways.iter().flat_map(|way| [(way, 0), (way, 2)]) {
         let (collector, runtime) = runtime(threads);
         let task = |&(name, shape): &(&'static str, Shape)| {
             let shadow = Shadow::default();
             let _guard = runtime.enter();
-            let task = tokio_statemap::spawn(shape(shadow.clone()));
+            let future = shape(shadow.clone());
+            let task = match is_probed {
+                true => tokio_statemap::spawn(future),
+                false => tokio::spawn(future),
+            };
             (name, shadow, TaskKey::Spawned(task.id().to_string().parse().unwrap()))
         };
         let tasks: Vec<_> = shapes.iter().map(task).collect();
@@ -67,7 +77,7 @@ pub(crate) fn check_all(shapes: &[(&'static str, Shape)]) {
         };
         let timeline = settled(&collector, &runtime, |timeline| differs(timeline).is_empty());
         let differs = differs(&timeline);
-        assert!(differs.is_empty(), "{threads} threads:\n{differs}");
+        assert!(differs.is_empty(), "{threads} threads, probed {is_probed}:\n{differs}");
         runtime.shutdown_background();
     }
 }

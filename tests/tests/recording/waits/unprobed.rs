@@ -1,14 +1,15 @@
-//! Tasks that aren't spawned through the crate, but call instrumented functions.
+//! Tasks that aren't spawned through the crate, but call instrumented functions, where wakers aren't seen.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use tests::runtime::{builder, recorded};
 use tokio_statemap::timeline::{AwaitFrame, TaskKey, Waiting};
-use tokio_statemap::{Instrument, Timeline};
+use tokio_statemap::{CollectorConfig, Instrument, Timeline};
 
-use super::runtimes::{runtime, settled};
+use super::runtimes::settled;
 
 /// A future that keeps the first waker, and is polled again when something else wakes the task.
 struct Keeps(Option<Waker>);
@@ -59,7 +60,8 @@ fn text(frames: &[AwaitFrame]) -> String {
 #[test]
 fn instrumented_calls_tell_where_a_task_waits() {
     for threads in [0, 2] {
-        let (collector, runtime) = runtime(threads);
+        let config = CollectorConfig { wakes: false, ..CollectorConfig::default() };
+        let (collector, runtime) = recorded(builder(threads), config);
         let guard = runtime.enter();
         let spawned = [
             ("handler (sleeps (Sleep))", tokio::spawn(handler(1_000_000))),

@@ -14,6 +14,8 @@ pub(crate) use pinned::PinnedState;
 
 use crate::config::CollectorConfig;
 use crate::recorder::calls::profile::Counted;
+use crate::recorder::chains::table::Places;
+use crate::recorder::chains::wakers::Seen;
 use crate::recorder::clock::{Account, TickScale};
 use crate::recorder::hot::Shared;
 use crate::recorder::kept::capture::KeptRecords;
@@ -24,7 +26,6 @@ use crate::recorder::memory::Memory;
 use crate::recorder::store::segment::{Segment, last_event};
 use crate::recorder::waits::cell::{self, TaskSeen};
 use crate::recorder::waits::names;
-use crate::recorder::waits::table::Places;
 use crate::recorder::watch::Samples;
 use crate::recorder::window::Window;
 use crate::recorder::window::before::WindowsBefore;
@@ -71,6 +72,8 @@ pub(crate) struct Capture {
     pub(crate) waiting: Vec<TaskSeen>,
     /// Where they wait.
     pub(crate) places: Places,
+    /// `true` if the clones of all wakers of tasks were seen.
+    pub(crate) sees_wakers: bool,
     /// The names of tasks.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) calls: Calls,
@@ -149,6 +152,7 @@ impl Capture {
             waiting,
             // After the records, and the tasks, so that each place that they name is there.
             places: Places::now(),
+            sees_wakers: recorder.wakers.seen() == Seen::Clones,
             names: names::all(),
             calls: Calls::of_recorder(recorder),
             memory: records.memory,

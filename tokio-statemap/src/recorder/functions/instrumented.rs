@@ -7,10 +7,11 @@ use std::task::{Context, Poll};
 
 use crate::recorder::calls::Function;
 use crate::recorder::calls::profile::End;
+use crate::recorder::chains::capture;
 use crate::recorder::functions::fields::{Fields, NoFields, Registers};
 use crate::recorder::functions::points;
 use crate::recorder::functions::times::{self, CallTimes};
-use crate::recorder::waits::{capture, unprobed};
+use crate::recorder::waits::unprobed;
 
 pin_project_lite::pin_project! {
     /// A future whose polls are recorded under the name of a function. It returns what the future in it

@@ -6,11 +6,11 @@ use std::num::NonZeroU64;
 use crate::recorder::calls::Function;
 use crate::recorder::calls::call_stack::{self, Call, Pushed};
 use crate::recorder::calls::profile::{End, Profiles, ThreadProfile};
+use crate::recorder::chains::table::{UNKNOWN, WaitId};
 use crate::recorder::clock;
 use crate::recorder::functions::points;
 use crate::recorder::hot::{profile, thread_recorder};
 use crate::recorder::kept::RecorderId;
-use crate::recorder::waits::table::{UNKNOWN, WaitId};
 use crate::recorder::window::mode::{self, GlobalMode, WindowId};
 use crate::sys::tsc;
 

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::recorder::chains::capture;
+use crate::recorder::chains::table::WaitId;
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
-use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn};
+use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
 use crate::util::sync::lock;
@@ -106,6 +108,18 @@ impl Shared {
         })
     }
 
+    /// Fast path of [`poll_ended`](Self::poll_ended), for a poll that ends in waiting.
+    #[inline]
+    pub(crate) fn add_poll_end_at(
+        window: WindowId,
+        wait: WaitId,
+        id: impl FnOnce() -> u64,
+    ) -> bool {
+        thread_recorder::push_if_known(window, || {
+            Some(Record::event(tsc::ticks(), Kind::PollEndAt, pack_wait(id(), wait)?))
+        })
+    }
+
     /// Fast path of [`task_terminated`](Self::task_terminated).
     #[inline]
     pub(crate) fn add_end(window: WindowId, id: impl FnOnce() -> u64) -> bool {
@@ -183,6 +197,7 @@ impl Shared {
     pub(crate) fn poll_ended(
         self: &Arc<Self>,
         id: u64,
+        wait: Option<WaitId>,
         location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
         self.record(|thread, ticks| {
@@ -190,7 +205,14 @@ impl Shared {
                 self.note_role(thread, ticks, worker::after_poll());
             }
             self.record_origin(thread, ticks, id, location);
-            thread.push(self, ticks, Kind::PollEnd, id);
+            match wait.map(|wait| (wait, pack_wait(id, wait))) {
+                None => thread.push(self, ticks, Kind::PollEnd, id),
+                Some((_, Some(payload))) => thread.push(self, ticks, Kind::PollEndAt, payload),
+                Some((wait, None)) => {
+                    thread.push(self, ticks, Kind::Waits, u64::from(wait));
+                    thread.push(self, ticks, Kind::PollEnd, id);
+                }
+            }
         });
     }
 
@@ -222,6 +244,9 @@ impl Shared {
     ) {
         self.record(|thread, ticks| {
             let is_polled = thread.polled == id;
+            if is_polled {
+                capture::task_ends();
+            }
             // A thread that is no worker ends a task that it doesn't poll: most likely one of the blocking
             // pool. Only all events tell for sure.
             if !is_polled && id & ROOT == 0 && (thread.worker.is_none() || thread.worker_is_stale) {

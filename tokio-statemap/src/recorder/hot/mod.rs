@@ -20,7 +20,7 @@ pub(crate) mod worker;
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::recorder::calls::profile::Profiles;
-use crate::recorder::cells::TaskCells;
+use crate::recorder::chains::wakers::Wakers;
 use crate::recorder::hot::locations::Locations;
 use crate::recorder::hot::roots::Roots;
 use crate::recorder::hot::runtime::RecordedRuntime;
@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     /// The samples of the long polls.
     pub(crate) samples: Mutex<Samples>,
     pub(crate) listeners: Listeners,
-    pub(crate) cells: TaskCells,
+    pub(crate) wakers: Wakers,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
     idle: Mutex<Vec<Box<ThreadRecorder>>>,
@@ -72,7 +72,7 @@ impl Shared {
             machine: Machine::new(kept.config.stacks),
             samples: Mutex::default(),
             listeners: Listeners::default(),
-            cells: TaskCells::default(),
+            wakers: Wakers::default(),
             idle: Mutex::default(),
             fallback: Mutex::default(),
             when_built,

@@ -256,6 +256,12 @@ pub(crate) fn push_if_worker_known(window: WindowId, record: impl FnOnce() -> Re
     HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
+/// Adds a record, if there is one, and if it is known which worker the thread is.
+#[inline]
+pub(crate) fn push_if_known(window: WindowId, record: impl FnOnce() -> Option<Record>) -> bool {
+    HOT.with(|hot| hot.worker_in.get() == window && record().is_some_and(|record| hot.push(record)))
+}
+
 /// Adds the start of a poll, unless the task may have been spawned before the window. `record` is
 /// passed the task's id.
 #[inline]

@@ -12,6 +12,10 @@ use std::time::Duration;
 #[cfg(tokio_unstable)]
 use tokio::runtime::TaskMeta;
 
+#[cfg(tokio_unstable)]
+use crate::recorder::chains::capture;
+#[cfg(tokio_unstable)]
+use crate::recorder::chains::table::WaitId;
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
@@ -32,6 +36,11 @@ pub(crate) struct TokioHooks {
 impl TokioHooks {
     pub(crate) fn new(recorder: &Arc<Shared>) -> Self {
         Self { recorder: Arc::clone(recorder) }
+    }
+
+    /// `true` if the wakers of tasks are to be seen.
+    pub(crate) fn sees_wakers(&self) -> bool {
+        cfg!(has_wakes) && self.recorder.kept.config.wakes
     }
 
     /// `true` if task hooks, and park hooks, are needed at all.
@@ -67,7 +76,6 @@ impl TokioHooks {
             trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
-        self.recorder.cells.spawned(number(meta.id()), std::ptr::from_ref(meta).addr() as u64);
     }
 
     #[cfg(tokio_unstable)]
@@ -83,13 +91,42 @@ impl TokioHooks {
         self.recorder.hook(|window| self.add_poll_start(meta, window), || self.poll_started(meta));
     }
 
+    /// As [`before_task_poll`](Self::before_task_poll), where the wakers of tasks are seen.
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn before_seen_task_poll(&self, meta: &TaskMeta<'_>) {
+        capture::task_poll_starts();
+        self.before_task_poll(meta);
+    }
+
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
         if cfg!(feature = "sdt") {
             trace_points::poll_end(number(meta.id()));
         }
-        self.recorder.hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta));
+        self.recorder
+            .hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta, None));
+    }
+
+    /// As [`after_task_poll`](Self::after_task_poll), where the wakers of tasks are seen.
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
+        match capture::task_poll_ends() {
+            None => self.after_task_poll(meta),
+            Some(wait) => self.ended_in_wait(meta, wait),
+        }
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline(never)]
+    fn ended_in_wait(&self, meta: &TaskMeta<'_>, wait: WaitId) {
+        if cfg!(feature = "sdt") {
+            trace_points::poll_end(number(meta.id()));
+        }
+        self.recorder
+            .hook(|window| self.add_wait(meta, window, wait), || self.poll_ended(meta, Some(wait)));
     }
 
     #[cfg(tokio_unstable)]
@@ -99,7 +136,6 @@ impl TokioHooks {
             trace_points::task_terminate(number(meta.id()));
         }
         self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
-        self.recorder.cells.terminated(number(meta.id()));
     }
 }
 
@@ -145,20 +181,28 @@ impl TokioHooks {
     #[inline(never)]
     fn add_poll_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
         if !Shared::add_poll_end(window, || number(meta.id())) {
-            self.poll_ended(meta);
+            self.poll_ended(meta, None);
+        }
+    }
+
+    #[inline(never)]
+    fn add_wait(&self, meta: &TaskMeta<'_>, window: WindowId, wait: WaitId) {
+        if !Shared::add_poll_end_at(window, wait, || number(meta.id())) {
+            self.poll_ended(meta, Some(wait));
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn poll_ended(&self, meta: &TaskMeta<'_>) {
-        self.recorder.poll_ended(number(meta.id()), || self.location(meta));
+    fn poll_ended(&self, meta: &TaskMeta<'_>, wait: Option<WaitId>) {
+        self.recorder.poll_ended(number(meta.id()), wait, || self.location(meta));
     }
 
     #[inline(never)]
     fn add_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
-        if !Shared::add_end(window, || number(meta.id())) {
-            self.task_terminated(meta);
+        match Shared::add_end(window, || number(meta.id())) {
+            true => capture::task_ends(),
+            false => self.task_terminated(meta),
         }
     }
 

@@ -10,6 +10,13 @@ pub(crate) use switches::Switches;
 /// The index of a spawn location in [`Locations`](crate::recorder::hot::locations::Locations).
 pub(crate) type LocationId = u32;
 
+/// The number of the place where a task waits, from 1 on, as [`table`](crate::recorder::chains::table) gives it. It fits
+/// into 14 bits.
+pub(crate) type WaitId = u16;
+
+/// No wait, or one that isn't known.
+pub(crate) const UNKNOWN: WaitId = 0;
+
 /// One event, or a note about the next one: its time, its kind and a payload.
 ///
 /// The upper bits of `word` are the code of its [`Kind`], the rest is its payload. How many bits
@@ -34,7 +41,7 @@ const PACKED_PAYLOAD: u64 = (1 << PACKED_PAYLOAD_BITS) - 1;
 const PACKED_CODES: u8 = 1 << (CODE_BITS - PACKED_CODE_BITS);
 
 /// The codes from here on are of kinds with a packed payload, up to the notes.
-const FIRST_PACKED: u8 = FIRST_NOTE - 2 * PACKED_CODES;
+const FIRST_PACKED: u8 = FIRST_NOTE - 3 * PACKED_CODES;
 /// The codes from here on are notes.
 const FIRST_NOTE: u8 = 1 << (CODE_BITS - 1);
 
@@ -46,7 +53,7 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $code:expr,)+) => {
         /// The kind of a record. Notes are not events: they are neither counted nor limited.
         ///
-        /// A new event takes the next code below [`FIRST_PACKED`], which leaves room for 96; a new
+        /// A new event takes the next code below [`FIRST_PACKED`], which leaves room for 80; a new
         /// note the next code from [`FIRST_NOTE`] on.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
@@ -78,6 +85,8 @@ kinds! {
     PollStartReady = FIRST_PACKED,
     /// The spawn of the task, with the index of its location ([`pack_spawn`]).
     SpawnAt = FIRST_PACKED + PACKED_CODES,
+    /// The end of a poll of the task that ends in waiting, with where it waits ([`pack_wait`]).
+    PollEndAt = FIRST_PACKED + 2 * PACKED_CODES,
 
     /// The next `Spawn` or `LateOrigin` is from this location, by its index.
     Location = FIRST_NOTE,
@@ -103,7 +112,7 @@ kinds! {
     /// The blocking pool's queue ([`Queue`]). If a task of the pool ended, its
     /// `Terminate` is next.
     Queue = FIRST_NOTE + 10,
-    /// The poll that ends next ends in waiting, there ([`WaitId`](crate::recorder::waits::table::WaitId)).
+    /// The poll that ends next ends in waiting, there ([`WaitId`]).
     Waits = FIRST_NOTE + 11,
     /// The name of the task in the next `Named`, by its number.
     Name = FIRST_NOTE + 12,
@@ -177,10 +186,25 @@ impl Record {
 
     // Without the table of kinds, as they are asked of each record that is evicted.
 
-    /// Returns whether it is the end of a poll.
+    /// Returns the task, if it is the end of a poll.
     #[inline]
-    fn is_poll_end(self) -> bool {
-        self.word >> PAYLOAD_BITS == Kind::PollEnd as u64
+    pub(crate) fn poll_end(self) -> Option<u64> {
+        if self.word >> PAYLOAD_BITS == Kind::PollEnd as u64 {
+            Some(self.payload())
+        } else if self.word >> PACKED_PAYLOAD_BITS == Kind::PollEndAt.word() >> PACKED_PAYLOAD_BITS
+        {
+            Some(self.packed_payload() >> LOCATION_BITS)
+        } else {
+            None
+        }
+    }
+
+    /// Returns where the task of the end of a poll waits; `None` if the record doesn't say.
+    #[inline]
+    pub(crate) fn wait(self) -> Option<WaitId> {
+        let has_wait =
+            self.word >> PACKED_PAYLOAD_BITS == Kind::PollEndAt.word() >> PACKED_PAYLOAD_BITS;
+        has_wait.then_some(self.word as WaitId)
     }
 
     /// Returns whether it is the start of a poll with the time that the task was ready.
@@ -192,8 +216,8 @@ impl Record {
     /// Returns the task, if this starts a poll of it that `next` ends.
     #[inline]
     pub(crate) fn whole_poll(self, next: Option<&Self>) -> Option<u64> {
-        let end = next.filter(|next| next.is_poll_end())?;
-        self.starts_poll_to(*end).then_some(end.payload())
+        let task = next?.poll_end()?;
+        self.starts_poll_of(task).then_some(task)
     }
 
     /// Returns the task's termination, if this starts its last poll: it is next, and then the poll ends.
@@ -205,15 +229,12 @@ impl Record {
         is_last.then_some(termination)
     }
 
-    /// Returns whether this starts a poll that `end` ends, which is an end.
+    /// Returns whether this starts a poll of this task.
     #[inline]
-    pub(crate) fn starts_poll_to(self, end: Self) -> bool {
-        const START_TO_END: u64 = Kind::PollEnd.word() - Kind::PollStart.word();
+    pub(crate) fn starts_poll_of(self, task: u64) -> bool {
         const START_READY: u64 = Kind::PollStartReady.word() >> READY_BITS;
-        // The same task, so that only the kind differs.
-        self.word == end.word.wrapping_sub(START_TO_END)
-            || self.word >> READY_BITS == START_READY | end.payload()
-                && end.payload() >> PACKED_ID_BITS == 0
+        self.word == Kind::PollStart.word() | task
+            || self.word >> READY_BITS == START_READY | task && task >> PACKED_ID_BITS == 0
     }
 
     /// Returns whether only the times differ.
@@ -229,6 +250,7 @@ impl Record {
             Kind::Spawn | Kind::PollStart | Kind::PollEnd | Kind::Terminate => Some(self.payload()),
             Kind::SpawnAt => Some(unpack_spawn(self.packed_payload()).0),
             Kind::PollStartReady => Some(unpack_ready(self.packed_payload()).0),
+            Kind::PollEndAt => self.poll_end(),
             _ => None,
         }
     }
@@ -278,6 +300,12 @@ pub(crate) fn unpack_ready(payload: u64) -> (u64, u64) {
 pub(crate) fn pack_spawn(id: u64, location: u32) -> Option<u64> {
     let fits = id >> PACKED_ID_BITS == 0 && location >> LOCATION_BITS == 0;
     fits.then(|| id << LOCATION_BITS | u64::from(location))
+}
+
+/// Returns a task id and where the task waits, in one payload. `None` if the id doesn't fit.
+#[inline]
+pub(crate) fn pack_wait(id: u64, wait: WaitId) -> Option<u64> {
+    pack_spawn(id, u32::from(wait))
 }
 
 /// Returns the worker in the payload of a `Role` note.
@@ -365,6 +393,15 @@ mod tests {
             assert_eq!(record(Kind::PollEnd, 1 << PACKED_ID_BITS).whole_poll(Some(&far)), None);
             assert_eq!(record(Kind::Spawn, id).whole_poll(Some(&end)), None);
             assert_eq!(end.whole_poll(Some(&end)), None);
+            for wait in [UNKNOWN, 77, (1 << 14) - 1] {
+                let waits = record(Kind::PollEndAt, pack_wait(id, wait).unwrap());
+                assert_eq!((waits.task(), waits.wait()), (Some(id), Some(wait)));
+                assert_eq!(record(Kind::PollStart, id).whole_poll(Some(&waits)), Some(id));
+                assert_eq!(ready.whole_poll(Some(&waits)), Some(id));
+                assert_eq!(record(Kind::PollStart, id ^ 2).whole_poll(Some(&waits)), None);
+                assert_eq!(waits.whole_poll(Some(&waits)), None);
+            }
+            assert_eq!(end.wait(), None);
         }
     }
 

@@ -8,7 +8,7 @@
 //! A new kind of record is decoded in [`Notes::read`].
 
 use crate::recorder::record::{
-    Kind, LocationId, Queue, Record, unpack_ready, unpack_spawn, unpack_worker,
+    Kind, LocationId, Queue, Record, WaitId, unpack_ready, unpack_spawn, unpack_worker,
 };
 
 /// The meaning of a record, including the notes before it.
@@ -23,8 +23,10 @@ pub(crate) enum Entry {
         task: u64,
         ready_ns: Option<u64>,
     },
+    /// `wait` is where the task waits, if that is said; `UNKNOWN` if it isn't known where it waits now.
     PollEnd {
         task: u64,
+        wait: Option<WaitId>,
     },
     Terminate {
         task: u64,
@@ -42,8 +44,6 @@ pub(crate) enum Entry {
     Worker(Option<u32>),
     Usage(Usage),
     Queue(Queue),
-    /// The poll that ends next ends in waiting, there (a `WaitId`).
-    Waits(u16),
     /// The task has the name with this number.
     Name {
         task: u64,
@@ -95,6 +95,8 @@ pub(crate) struct Notes {
     switches: Option<u64>,
     /// The name of the next task that is named.
     name: Option<u32>,
+    /// Where the task of the next end of a poll waits.
+    wait: Option<WaitId>,
 }
 
 impl Notes {
@@ -113,7 +115,8 @@ impl Notes {
                 let (task, ready_ns) = unpack_ready(record.packed_payload());
                 Entry::PollStart { task, ready_ns: Some(ready_ns) }
             }
-            Kind::PollEnd => Entry::PollEnd { task: payload },
+            Kind::PollEnd => Entry::PollEnd { task: payload, wait: self.wait.take() },
+            Kind::PollEndAt => Entry::PollEnd { task: record.task()?, wait: record.wait() },
             Kind::Terminate => Entry::Terminate { task: payload },
             Kind::ThreadStart => Entry::ThreadStart,
             Kind::ThreadStop => Entry::ThreadStop,
@@ -128,7 +131,6 @@ impl Notes {
                 run_delay_ns: self.run_delay_ns.take(),
             }),
             Kind::Queue => Entry::Queue(Queue::unpack(payload)),
-            Kind::Waits => Entry::Waits(payload as u16),
             Kind::Named => Entry::Name { task: payload, name: self.name.take()? },
             Kind::End => Entry::End,
             note => {
@@ -147,6 +149,7 @@ impl Notes {
             Kind::RunDelay => self.run_delay_ns = Some(payload),
             Kind::Switches => self.switches = Some(payload),
             Kind::Name => self.name = Some(payload as u32),
+            Kind::Waits => self.wait = Some(payload as WaitId),
             // A run of a stream has no note of its stream, and the rest are entries.
             _ => {}
         }
@@ -195,8 +198,7 @@ pub(crate) struct OpenPoll<P = ()> {
 pub(crate) struct WholePoll<'a> {
     pub(crate) task: u64,
     pub(crate) start: &'a Record,
-    /// When it ended, in ticks.
-    pub(crate) end: u64,
+    pub(crate) end: &'a Record,
     /// When the task terminated in it, in ticks, if it did.
     pub(crate) terminated: Option<u64>,
     /// The records that follow.
@@ -236,11 +238,12 @@ pub(crate) trait Visitor {
     /// Called where a poll starts that isn't whole. Returns what to remember of it.
     fn poll_starts(&mut self, thread: &ThreadState<Self::Poll>, poll: &OpenPoll) -> Self::Poll;
 
-    /// Called where a poll ends that isn't whole, which is `open` unless its start was not recorded.
+    /// Called where a poll ends that isn't whole, which is `open` unless its start was not recorded. `end` is the task, and
+    /// where it waits if that is said.
     fn poll_ends(
         &mut self,
         thread: &ThreadState<Self::Poll>,
-        task: u64,
+        end: (u64, Option<WaitId>),
         open: Option<OpenPoll<Self::Poll>>,
         at: u64,
     );
@@ -257,13 +260,13 @@ impl<P> ThreadState<P> {
     pub(crate) fn read<V: Visitor<Poll = P>>(&mut self, mut later: &[Record], visitor: &mut V) {
         while let [start, rest @ ..] = later {
             if let Some(task) = start.whole_poll(rest.first()) {
-                let (end, rest) = (rest[0].ticks, &rest[1..]);
+                let (end, rest) = (&rest[0], &rest[1..]);
                 let poll = WholePoll { task, start, end, terminated: None, rest };
                 later = visitor.whole_poll(self, poll);
             } else if let Some(termination) = start.last_poll(rest) {
                 // Common where tasks are short-lived.
                 let (task, terminated) = (termination.payload(), Some(termination.ticks));
-                let (end, rest) = (rest[1].ticks, &rest[2..]);
+                let (end, rest) = (&rest[1], &rest[2..]);
                 later = visitor.whole_poll(self, WholePoll { task, start, end, terminated, rest });
             } else {
                 later = rest;
@@ -283,10 +286,10 @@ impl<P> ThreadState<P> {
                 let more = visitor.poll_starts(self, &poll);
                 self.polls.push(OpenPoll { task, start: at, ready_ns, more });
             }
-            Some(Entry::PollEnd { task }) => {
+            Some(Entry::PollEnd { task, wait }) => {
                 let place = self.polls.iter().rposition(|poll| poll.task == task);
                 let open = place.map(|place| self.polls.remove(place));
-                visitor.poll_ends(self, task, open, at);
+                visitor.poll_ends(self, (task, wait), open, at);
             }
             Some(entry) => {
                 if let Entry::Worker(worker) = entry {

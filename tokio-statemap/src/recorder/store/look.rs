@@ -64,7 +64,7 @@ impl Doing {
         for record in records.iter().rev() {
             match record.kind() {
                 Kind::PollStart | Kind::PollStartReady => {}
-                Kind::PollEnd => {
+                Kind::PollEnd | Kind::PollEndAt => {
                     ended += 1;
                     continue;
                 }

@@ -16,6 +16,13 @@ pub(crate) struct Return {
     pub(crate) address: u64,
 }
 
+impl Return {
+    /// Returns the distance above the stack pointer, in bytes.
+    pub(crate) fn offset(&self) -> u32 {
+        self.offset
+    }
+}
+
 static TABLES: Mutex<Option<Tables>> = Mutex::new(None);
 
 /// Reads the program's unwind tables, which takes a ms or more, so that no poll has to.

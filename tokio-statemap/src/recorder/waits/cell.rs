@@ -6,9 +6,9 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use super::capture::MOST_CALLS;
 use super::names::NameId;
-use super::table::{NOTHING, WaitId};
+use crate::recorder::chains::capture::MOST_CALLS;
+use crate::recorder::chains::table::{NOTHING, WaitId};
 use crate::recorder::kept::RecorderId;
 use crate::util::sync::lock;
 

@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::capture::Captures;
 use super::cell::TaskCell;
 use super::names::{self, NameId};
+use crate::recorder::chains::capture::{Captures, ProbePoll};
 use crate::recorder::hot::thread_recorder;
 use crate::recorder::record::Kind;
 use crate::recorder::task_id;
@@ -57,7 +57,7 @@ impl<F: Future> Future for Probe<F> {
             return this.future.poll(cx);
         }
         let polled_in = this.task.poll_starts();
-        let captures = Captures::new();
+        let captures = ProbePoll::new();
         let polled = with_tap(cx.waker(), &|| captures.capture(), |cx| this.future.poll(cx));
         if polled.is_pending() {
             this.task.waits(&captures, polled_in);

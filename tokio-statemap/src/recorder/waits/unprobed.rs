@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::capture::{self, Captures};
-use super::table::{UNKNOWN, WaitId};
+use crate::recorder::chains::capture::{self, ProbePoll};
+use crate::recorder::chains::table::{UNKNOWN, WaitId};
 use crate::recorder::hot::thread_recorder;
 use crate::recorder::record::Kind;
 use crate::recorder::window::mode::{self, GlobalMode};
@@ -29,7 +29,7 @@ pub(crate) fn poll<F: Future>(
     cx: &mut Context<'_>,
     before: WaitId,
 ) -> (Poll<F::Output>, WaitId) {
-    let captures = Captures::new();
+    let captures = ProbePoll::new();
     let polled = with_tap(cx.waker(), &|| captures.capture(), |cx| call.as_mut().poll(cx));
     if polled.is_ready() {
         return (polled, UNKNOWN);

@@ -144,7 +144,7 @@ fn equal_trees_are_folded() {
         },
     ];
     let text = "9 tasks: 1 polled, 2 ready, 2 not polled yet, 4 waiting. 1 task waits at an \
-unknown place: it wasn't spawned through tokio_statemap, or the program has no symbols.
+unknown place: its waker wasn't seen, or the program has no symbols.
 
 main (src/shop.rs:7:5) waits for 40.0 ms
 
@@ -165,8 +165,8 @@ task-8 and 1 other task (spawned at src/shop.rs:7:5) are ready for 40.0 ms to at
     assert_eq!(Folded(&[]).to_string(), "0 tasks.");
     let two =
         [tree(1, TreePlace::Unknown), TaskTree { location: None, ..tree(2, TreePlace::Unknown) }];
-    let first = "2 tasks: 2 waiting. 2 tasks wait at unknown places: they weren't spawned through \
-                 tokio_statemap, or the program has no symbols.";
+    let first = "2 tasks: 2 waiting. 2 tasks wait at unknown places: their wakers weren't \
+                 seen, or the program has no symbols.";
     assert_eq!(Folded(&two).to_string().lines().next(), Some(first));
 }
 

@@ -59,7 +59,7 @@ impl Coroutines<'_> {
         id
     }
 
-    pub(super) fn name_of(&self, id: TypeId, of_type: &Type<'_>) -> String {
+    fn name_of(&self, id: TypeId, of_type: &Type<'_>) -> String {
         let path = self.index.path(&self.sections, id);
         name::of_type(&path, &of_type.name.to_string_lossy())
     }
@@ -106,7 +106,7 @@ impl Walk<'_, '_> {
     /// Returns the future that `join!` keeps until it is done.
     fn maybe_done(self, of_type: &Type<'_>) -> Option<TypeId> {
         let names: [&[u8]; 2] = [b"MaybeDone<", b"TryMaybeDone<"];
-        let Shape::Enum { variants, .. } = &of_type.shape else { return None };
+        let Shape::Enum(variants) = &of_type.shape else { return None };
         if !names.iter().any(|name| of_type.name.starts_with(name)) {
             return None;
         }
@@ -166,7 +166,7 @@ impl Walk<'_, '_> {
     /// Returns the types that a type is generic over. For an enum, its variants have them.
     fn parameters(self, of_type: &Type<'_>) -> Vec<TypeId> {
         let mut parameters = of_type.parameters.clone();
-        if let Shape::Enum { variants, .. } = &of_type.shape {
+        if let Shape::Enum(variants) = &of_type.shape {
             let of_first = variants.first().and_then(|first| self.of.type_of(first.member.of_type));
             parameters.extend(of_first.iter().flat_map(|of_type| &of_type.parameters));
         }

@@ -6,8 +6,6 @@
 //! of its `.await`, and what it awaits as the field `__awaitee`.
 
 mod awaited;
-#[cfg(has_dwarf)]
-pub(crate) mod cells;
 mod entry;
 mod index;
 mod name;
@@ -23,7 +21,6 @@ use index::{Index, is_coroutine};
 use sections::{Sections, damaged};
 use types::{Member, Shape, Type, Variant};
 
-#[cfg(feature = "cli")]
 pub(crate) use awaited::{Awaited, What};
 pub(crate) use name::Kind;
 pub(crate) use place::Place;
@@ -161,7 +158,7 @@ impl<'a> Coroutines<'a> {
 /// Returns the states of a coroutine, or `None` for other types.
 fn states<'t, 'a>(of_type: &'t Type<'a>) -> Option<&'t [Variant<'a>]> {
     match &of_type.shape {
-        Shape::Enum { variants, .. } if is_coroutine(&of_type.name) => Some(variants),
+        Shape::Enum(variants) if is_coroutine(&of_type.name) => Some(variants),
         _ => None,
     }
 }

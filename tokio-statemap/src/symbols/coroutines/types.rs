@@ -1,10 +1,5 @@
 //! Types, read when they are asked for.
 
-#![cfg_attr(
-    not(feature = "dwarf"),
-    allow(dead_code, reason = "where things are in memory matters only there")
-)]
-
 use gimli::{AttributeValue, UnitOffset};
 
 use super::entry::Entry;
@@ -24,8 +19,6 @@ pub(crate) struct TypeId {
 pub(crate) struct Type<'a> {
     /// Its name without the path: `Timeout<shop::handle::{async_fn_env#0}>`.
     pub(super) name: Slice<'a>,
-    /// In bytes.
-    pub(crate) size: Option<u64>,
     pub(crate) shape: Shape<'a>,
     /// The types that it is generic over.
     pub(crate) parameters: Vec<TypeId>,
@@ -37,11 +30,7 @@ pub(crate) enum Shape<'a> {
     /// A struct, a tuple, or the captures of a closure.
     Struct(Vec<Member<'a>>),
     /// An enum with data, or a coroutine.
-    Enum {
-        /// The discriminant.
-        tag: Option<Member<'a>>,
-        variants: Vec<Variant<'a>>,
-    },
+    Enum(Vec<Variant<'a>>),
     /// A reference, a raw pointer or a box, of what isn't `dyn`.
     Pointer(Option<TypeId>),
     /// Anything else.
@@ -53,15 +42,11 @@ pub(crate) enum Shape<'a> {
 pub(crate) struct Member<'a> {
     pub(super) name: Slice<'a>,
     pub(crate) of_type: TypeId,
-    /// In bytes from the beginning of what it is in.
-    pub(crate) offset: u64,
 }
 
 /// A variant of an enum, or a state of a coroutine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variant<'a> {
-    /// `None` for the one that is there whatever the value.
-    pub(crate) discriminant: Option<u64>,
     pub(crate) member: Member<'a>,
     /// In the table of its unit.
     pub(super) file: Option<u64>,
@@ -83,8 +68,6 @@ impl<'a> Type<'a> {
         let mut parts = Parts::default();
         let mut itself = None;
         let mut count = 0;
-        // The discriminant of the variant to which the next member belongs.
-        let mut discriminant = None;
         while !raw.is_empty() && count < MAX_ENTRIES {
             let depth = raw.next_depth();
             if count > 0 && depth <= 0 {
@@ -99,11 +82,7 @@ impl<'a> Type<'a> {
             }
             let entry = Entry::read(&mut raw, abbreviation)?;
             let of_type = sections.target(id.unit, entry.of_type);
-            let member = of_type.map(|of_type| Member {
-                name: name_of(&entry),
-                of_type,
-                offset: entry.member_offset.unwrap_or(0), // that of a union has none
-            });
+            let member = of_type.map(|of_type| Member { name: name_of(&entry), of_type });
             match (depth, entry.tag) {
                 (0, _) => itself = Some(entry),
                 (1, gimli::DW_TAG_template_type_parameter) => parts.parameters.extend(of_type),
@@ -111,11 +90,8 @@ impl<'a> Type<'a> {
                 (1, gimli::DW_TAG_variant_part) => parts.is_enum = true,
                 // The variants' types come after all else.
                 (1, gimli::DW_TAG_structure_type) if parts.is_enum => break,
-                (2, gimli::DW_TAG_member) if parts.is_enum => parts.tag = member,
-                (2, gimli::DW_TAG_variant) => discriminant = entry.discriminant,
                 (3, gimli::DW_TAG_member) if parts.is_enum => {
                     parts.variants.extend(member.map(|member| Variant {
-                        discriminant,
                         member,
                         file: entry.file,
                         line: entry.line,
@@ -126,15 +102,12 @@ impl<'a> Type<'a> {
         }
         let itself = itself.ok_or(gimli::Error::NoEntryAtGivenOffset)?;
         let shape = match itself.tag {
-            gimli::DW_TAG_structure_type if parts.is_enum => {
-                Shape::Enum { tag: parts.tag, variants: parts.variants }
-            }
+            gimli::DW_TAG_structure_type if parts.is_enum => Shape::Enum(parts.variants),
             gimli::DW_TAG_structure_type => Shape::Struct(parts.members),
             gimli::DW_TAG_pointer_type => Shape::Pointer(sections.target(id.unit, itself.of_type)),
             _ => Shape::Other,
         };
-        let (name, size) = (name_of(&itself), itself.size);
-        Ok((Self { name, size, shape, parameters: parts.parameters }, count))
+        Ok((Self { name: name_of(&itself), shape, parameters: parts.parameters }, count))
     }
 }
 
@@ -144,17 +117,12 @@ struct Parts<'a> {
     parameters: Vec<TypeId>,
     members: Vec<Member<'a>>,
     is_enum: bool,
-    tag: Option<Member<'a>>,
     variants: Vec<Variant<'a>>,
 }
 
 impl<'a> Sections<'a> {
     /// Returns the type that an attribute of an entry in `unit` refers to.
-    pub(super) fn target(
-        &self,
-        unit: usize,
-        value: Option<AttributeValue<Slice<'a>>>,
-    ) -> Option<TypeId> {
+    fn target(&self, unit: usize, value: Option<AttributeValue<Slice<'a>>>) -> Option<TypeId> {
         match value? {
             AttributeValue::UnitRef(offset) => Some(TypeId { unit, offset }),
             AttributeValue::DebugInfoRef(of_info) => {

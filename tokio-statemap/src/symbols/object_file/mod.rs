@@ -18,7 +18,7 @@ use debug_info::{DebugInfo, Function};
 use name::{Body, defined_in, is_mangled};
 pub(super) use name::{demangle, readable};
 use origin::Known;
-#[cfg(any(feature = "cli", feature = "dwarf"))]
+#[cfg(feature = "cli")]
 pub(crate) use package::package;
 use symbol_table::SymbolTable;
 

@@ -39,6 +39,8 @@ fn try_all() -> ! {
         libc::syscall(libc::SYS_sched_getattr, 0, 0, 0, 0);
         libc::syscall(libc::SYS_sched_setattr, 0, 0, 0);
         libc::syscall(libc::SYS_gettid);
+        libc::syscall(libc::SYS_sched_getaffinity, 0, 0, 0);
+        libc::syscall(libc::SYS_mprotect, 0, 0, 0);
         libc::syscall(libc::SYS_exit_group, 0);
     }
     unreachable!("it has ended")

@@ -162,6 +162,7 @@ impl Snapshot {
         let mut events = Vec::new();
         let mut started: Option<(u32, usize)> = None;
         self.read(&self.capture.segments, &mut |stream, reading| match reading {
+            Reading::PollEnd(event, _) => events.push(event),
             Reading::Event(event) => {
                 if let Event::WorkerStart { worker: None, .. } = event {
                     started = Some((stream, events.len()));
@@ -180,7 +181,6 @@ impl Snapshot {
             | Reading::LateOrigin(..)
             | Reading::Usage(..)
             | Reading::Queue(..)
-            | Reading::Waits(..)
             | Reading::Name(..) => {}
         });
         // Stable, so that the events of one thread stay in order if the clock is coarse.

@@ -13,6 +13,8 @@ use crate::trace::wait_id::WaitId;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reading {
     Event(Event),
+    /// The end of a poll, which is an event, and where the task waits, if that is said.
+    PollEnd(Event, Option<WaitId>),
     /// The spawn location of a task that was spawned before recording started.
     LateOrigin(u64, Option<SpawnLocation>),
     /// The thread became another worker.
@@ -21,8 +23,6 @@ pub(crate) enum Reading {
     Usage(Usage),
     /// The queue of the blocking pool.
     Queue(QueueSeen),
-    /// The poll that ends next ends in waiting.
-    Waits(WaitId),
     /// The task has a name, by its number.
     Name(u64, NameId),
 }
@@ -86,8 +86,10 @@ impl<'a> StreamReader<'a> {
                     (task_id(task), ready_ns.map(|ready_ns| time_ns.saturating_sub(ready_ns)));
                 Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns }
             }
-            Entry::PollEnd { task } => {
-                Event::TaskPollEnd { task_id: task_id(task), time_ns, thread, worker }
+            Entry::PollEnd { task, wait } => {
+                let end = Event::TaskPollEnd { task_id: task_id(task), time_ns, thread, worker };
+                let wait = wait.map(|wait| WaitId::new(wait).unwrap_or(WaitId::ELSEWHERE));
+                return Some(Reading::PollEnd(end, wait));
             }
             Entry::Terminate { task } => {
                 Event::TaskTerminate { task_id: task_id(task), time_ns, thread }
@@ -113,7 +115,6 @@ impl<'a> StreamReader<'a> {
                 let ended = ended.map(location);
                 return Some(Reading::Queue(QueueSeen { time_ns, waiting, threads, ended }));
             }
-            Entry::Waits(wait) => return WaitId::new(wait).map(Reading::Waits),
             Entry::Name { task, name } => return Some(Reading::Name(task_id(task), name)),
             Entry::End => return None,
         }))

@@ -40,6 +40,8 @@ pub(crate) struct Builder {
     begin_ns: u64,
     /// The start of the most recent events, in ns.
     recent_ns: u64,
+    /// `true` if a task waits where it did before, if nothing clones its waker in a poll.
+    pub(crate) carries_waits: bool,
     tasks: IdMap<Draft>,
     /// By their numbers, sorted.
     threads: Vec<(u32, Thread)>,
@@ -76,7 +78,14 @@ impl Builder {
     /// Creates a builder for events from `begin_ns` on. Carried tasks without a time of their own
     /// are known from `recent_ns` on.
     pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64, recent_ns: u64) -> Self {
-        Self { windows, begin_ns, recent_ns, tasks: IdMap::default(), threads: Vec::new() }
+        Self {
+            windows,
+            begin_ns,
+            recent_ns,
+            carries_waits: false,
+            tasks: IdMap::default(),
+            threads: Vec::new(),
+        }
     }
 
     /// Adds a task that was alive at `at_ns`, where events become complete.
@@ -211,8 +220,8 @@ impl Builder {
     }
 
     /// Records where the task waits after the next poll that ends on `thread`.
-    pub(crate) fn waits(&mut self, thread: u32, wait: WaitId) {
-        thread_of(&mut self.threads, thread).wait = Some(wait);
+    pub(crate) fn waits(&mut self, thread: u32, wait: Option<WaitId>) {
+        thread_of(&mut self.threads, thread).wait = wait;
     }
 
     /// Records the name of a task.
@@ -302,10 +311,12 @@ impl Builder {
                 // It has events, so it is not quiet.
                 known.lives = false;
                 let (location, parent) = (locate(known), known.parent_id());
-                let mut before = Draft { location, parent, carried, ..Draft::default() };
+                let wait = known.wait();
+                let mut before = Draft { location, parent, carried, wait, ..Draft::default() };
                 before.add(draft);
                 draft = before;
             }
+            draft.end_waits(self.carries_waits);
             if let Some(task) = draft.finish(id, begin_ns, names) {
                 tasks.push(task);
             }

@@ -208,12 +208,19 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
         let windows = snapshot.windows.clone();
         builders.push(Builder::new(windows, snapshot.begin_ns, snapshot.detail_ns));
     }
+    // Without them a poll that has no place may wait anywhere.
+    builders[0].carries_waits = snapshot.capture.sees_wakers;
     // There may be a million of them, so they are kept in compact form.
     let mut known = Vec::with_capacity(snapshot.live_tasks().max_tasks());
     snapshot.live_tasks().each_task(&mut |id, task, lives| {
         let lives = lives == Liveness::Alive;
         if id & ROOT == 0 {
-            known.push(Known::new(id, &task, lives));
+            known.push({
+                let wait = task.wait.filter(|_| snapshot.capture.sees_wakers);
+                let mut task = task;
+                task.wait = wait;
+                Known::new(id, &task, lives, |ticks| snapshot.ns(ticks))
+            });
             return;
         }
         record_origin(&mut builders[0], snapshot, id, &task);
@@ -291,7 +298,10 @@ fn read(snapshot: &Snapshot, part: &[Segment], builder: &mut Builder) {
         &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
         &Reading::Usage(usage) => builder.usage(thread, usage),
         &Reading::Queue(seen) => builder.queue(thread, seen),
-        &Reading::Waits(wait) => builder.waits(thread, wait),
+        Reading::PollEnd(event, wait) => {
+            builder.waits(thread, *wait);
+            builder.event(event);
+        }
         &Reading::Name(id, name) => builder.name(id, name),
         Reading::Worker(..) => {}
     });

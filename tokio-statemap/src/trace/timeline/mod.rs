@@ -8,8 +8,6 @@ mod cause;
 mod from;
 mod long_polls;
 mod machine;
-#[cfg(has_dwarf)]
-mod memory;
 mod places;
 mod poll;
 mod pool;

@@ -1,6 +1,5 @@
 //! The places where the tasks of a timeline wait.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::task_key::TaskKey;
@@ -23,9 +22,6 @@ pub struct WaitPlaces {
     /// The waits that have functions known only by address, kept so that they can be symbolized
     /// later.
     pub(crate) unnamed: Arc<UnnamedWaits>,
-    /// The waits at the right edge that were read from the tasks' memory (feature `dwarf`), by task
-    /// id. Tasks that wait at the same place share one.
-    pub(crate) in_memory: Arc<HashMap<u64, Arc<Wait>>>,
     /// The instrumented calls in progress at the right edge, sorted by task key.
     pub(crate) calls_at_end: Arc<Vec<(TaskKey, Vec<CallAtEnd>)>>,
 }
@@ -34,7 +30,8 @@ impl Timeline {
     /// Returns the place where the task waits after `poll`; `None` if it does not wait or the place
     /// is unknown.
     ///
-    /// It is known for root futures and for tasks spawned through this crate.
+    /// It is known for all tasks where their wakers are seen (feature `wakes`), and otherwise for root futures and for tasks
+    /// spawned through this crate.
     pub fn wait_after(&self, poll: &Poll) -> Option<&Wait> {
         self.wait(poll.wait()?)
     }
@@ -73,24 +70,7 @@ impl Timeline {
             Some(last) => last.wait(),
             None => task.carried_wait.and_then(|carried| carried.wait),
         };
-        match (self.waiting(id), task.key) {
-            (Waiting::Unknown, TaskKey::Spawned(id)) => {
-                self.places.in_memory.get(&id).map_or(Waiting::Unknown, |wait| Waiting::At(wait))
-            }
-            (known, _) => known,
-        }
-    }
-
-    /// Returns `true` if the place where `task` waits was read from its memory.
-    pub(crate) fn is_in_memory(&self, task: &Task) -> bool {
-        match (self.waiting_at_end(task), task.key) {
-            (Waiting::At(wait), TaskKey::Spawned(id)) => self
-                .places
-                .in_memory
-                .get(&id)
-                .is_some_and(|read| std::ptr::eq(&raw const **read, wait)),
-            _ => false,
-        }
+        self.waiting(id)
     }
 
     pub(crate) fn waiting(&self, id: Option<WaitId>) -> Waiting<'_> {

@@ -15,7 +15,7 @@ pub(super) fn up_to_task(frames: &mut Vec<StackFrame>) -> bool {
 /// Returns `true` for the functions of the runtime that poll a task or a root future; all callers
 /// of these belong to the runtime. Other functions of the same modules spawn and join, and are
 /// called by tasks.
-fn polls_task(frame: &StackFrame) -> bool {
+pub(super) fn polls_task(frame: &StackFrame) -> bool {
     const MODULES: [&str; 4] = [
         "tokio::runtime::task::core::",
         "tokio::runtime::task::harness::",

@@ -18,7 +18,7 @@ use crate::trace::wait_id::WaitId;
 /// tasks by id.
 ///
 /// It dereferences to a vector of [`Task`]s (136 bytes each). Until it is used as a vector, a task
-/// that was alive all the time and has no recorded events takes 24 bytes: a server may have a
+/// that was alive all the time and has no recorded events takes 32 bytes: a server may have a
 /// million of those. [`one_by_one`](Self::one_by_one) iterates over all tasks without creating the
 /// vector, as the report, the data and the pictures do.
 ///
@@ -90,14 +90,19 @@ pub(crate) struct Known {
     pub(crate) polled: bool,
     /// `true` if it is known to be alive.
     pub(crate) lives: bool,
+    wait: Option<WaitId>,
+    since_ns: u64,
 }
 
 impl Known {
     const NONE: u64 = u64::MAX;
     const NO_LOCATION: u32 = u32::MAX;
 
-    pub(crate) fn new(id: u64, task: &LiveTask, lives: bool) -> Self {
+    pub(crate) fn new(id: u64, task: &LiveTask, lives: bool, ns: impl Fn(u64) -> u64) -> Self {
+        let (wait, since) = task.wait.unwrap_or_default();
         Self {
+            wait: WaitId::new(wait),
+            since_ns: ns(since),
             id,
             parent: task.parent.unwrap_or(Self::NONE),
             location: task.location.unwrap_or(Self::NO_LOCATION),
@@ -108,6 +113,11 @@ impl Known {
 
     pub(crate) fn location(&self) -> Option<u32> {
         (self.location != Self::NO_LOCATION).then_some(self.location)
+    }
+
+    /// Returns where it waits, if that is known.
+    pub(crate) fn wait(&self) -> Option<CarriedWait> {
+        self.wait.map(|wait| CarriedWait { since_ns: self.since_ns, wait: Some(wait) })
     }
 
     pub(crate) fn parent_id(&self) -> Option<u64> {
@@ -130,7 +140,10 @@ impl Quiet {
             terminated_ns: None,
             polls: Vec::new(),
             name: waiting.and_then(|waiting| waiting.name.clone()),
-            carried_wait: if known.polled { waiting.and_then(|of| of.wait) } else { None },
+            carried_wait: match known.polled {
+                true => waiting.and_then(|of| of.wait).or_else(|| known.wait()),
+                false => None,
+            },
             ready_ns: None,
         }
     }
@@ -330,7 +343,7 @@ mod tests {
         let mut task = LiveTask::default();
         (task.location, task.parent) = (Some(0), Some(id / 2));
         task.polled = id % 2 == 0;
-        Known::new(id, &task, true)
+        Known::new(id, &task, true, |ticks| ticks)
     }
 
     fn seen(key: TaskKey) -> Task {
@@ -388,6 +401,6 @@ mod tests {
         assert_eq!((even.first_state, odd.first_state), (TaskState::Waiting, TaskState::Spawned));
         assert_eq!((even.parent, even.first_ns), (Some(TaskKey::Spawned(3)), 5));
         assert!(even.location.is_some_and(|location| location.file.ends_with("tasks.rs")));
-        assert_eq!(size_of::<Known>(), 24);
+        assert_eq!(size_of::<Known>(), 32);
     }
 }

@@ -1,7 +1,5 @@
 //! The places where tasks wait.
 
-#[cfg(has_dwarf)]
-mod in_memory;
 mod named;
 mod resolve;
 mod tree;
@@ -9,8 +7,6 @@ mod unnamed;
 
 use std::sync::Arc;
 
-#[cfg(has_dwarf)]
-pub(super) use in_memory::wait_from_memory;
 pub(crate) use unnamed::UnnamedWaits;
 #[cfg(feature = "read")]
 pub(crate) use unnamed::{NamedCall, UnnamedChain};
@@ -163,7 +159,7 @@ pub enum Waiting<'a> {
     /// Nothing took the waker that the task was polled with, so nothing will wake it: it awaits
     /// something like [`std::future::pending`].
     Nothing,
-    /// The place is unknown: the task wasn't spawned through this crate, or began to wait before
+    /// The place is unknown: the task's waker wasn't seen, its stack could not be followed, or it began to wait before
     /// the recording.
     Unknown,
 }

@@ -20,6 +20,7 @@ mod settings {
     duration = "1h",
     start_after = "0s",
     stacks = true,
+    wakes = true,
     warn_after = "1h",
     dump_signal = "SIGUSR1",
     source = true,

@@ -60,7 +60,8 @@ fn threads_of_all_kinds_survive_their_captures() {
         count.complete += u64::from(frames.is_complete);
         count.frames += frames.addresses.len() as u64;
         made += 1;
-        if made == captures {
+        let is_each_seen = || counts.iter().all(|of| of.blocked + of.running > 0);
+        if made >= captures && (is_each_seen() || made >= 50 * captures) {
             break;
         }
     }

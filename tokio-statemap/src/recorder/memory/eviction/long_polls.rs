@@ -3,7 +3,7 @@
 use crate::recorder::memory::find;
 use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::record::reader::{Entry, Notes, OpenPoll, ThreadState, Visitor, WholePoll};
-use crate::recorder::record::{LocationId, Record};
+use crate::recorder::record::{LocationId, Record, WaitId};
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::recorder::window::{Window, window_of};
 
@@ -61,13 +61,19 @@ impl Visitor for Finder<'_> {
     /// Nothing is to be remembered of a whole poll.
     #[inline]
     fn whole_poll<'a>(&mut self, thread: &mut ThreadState, poll: WholePoll<'a>) -> &'a [Record] {
-        self.ended(thread, poll.task, poll.start.ticks, poll.end);
+        self.ended(thread, poll.task, poll.start.ticks, poll.end.ticks);
         skip_short(poll.rest, self.long_poll)
     }
 
     fn poll_starts(&mut self, _: &ThreadState, _: &OpenPoll) {}
 
-    fn poll_ends(&mut self, thread: &ThreadState, task: u64, open: Option<OpenPoll>, at: u64) {
+    fn poll_ends(
+        &mut self,
+        thread: &ThreadState,
+        (task, _): (u64, Option<WaitId>),
+        open: Option<OpenPoll>,
+        at: u64,
+    ) {
         if let Some(open) = open {
             self.ended(thread, task, open.start, at);
         }

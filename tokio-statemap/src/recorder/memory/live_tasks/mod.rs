@@ -18,7 +18,7 @@ pub(crate) use crate::recorder::memory::live_tasks::tasks::{LiveTask, Liveness};
 use crate::recorder::memory::live_tasks::terminated::TerminatedIds;
 use crate::recorder::memory::{find, place_of};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
-use crate::recorder::record::{LocationId, ROOT, Record};
+use crate::recorder::record::{Kind, LocationId, ROOT, Record, WaitId, pack_wait};
 use crate::recorder::store::segment::StreamId;
 use crate::recorder::window::Window;
 use crate::util::heapsort::heapsort;
@@ -86,12 +86,12 @@ impl Visitor for Update<'_> {
         let live_tasks = &mut *self.live_tasks;
         if let Some(terminated) = poll.terminated {
             // As a lookup would do, so that a late end of a poll doesn't add it again.
-            live_tasks.polled.insert(poll.task);
+            live_tasks.is_polled(Record::new(poll.end.ticks, Kind::PollEnd, poll.task));
             self.stream.terminated = Some(poll.task);
             live_tasks.ended.push((poll.task, terminated));
             return poll.rest;
         }
-        live_tasks.polled(poll.task, poll.start.ticks);
+        live_tasks.poll_ended(poll.task, *poll.end);
         live_tasks.polled.skip_known(poll.rest)
     }
 
@@ -99,10 +99,21 @@ impl Visitor for Update<'_> {
         self.live_tasks.polled(poll.task, poll.start);
     }
 
-    fn poll_ends(&mut self, _: &ThreadState, task: u64, open: Option<OpenPoll>, at: u64) {
-        // Its start was not recorded.
-        if open.is_none() && self.stream.terminated != Some(task) {
-            self.live_tasks.polled(task, at);
+    fn poll_ends(
+        &mut self,
+        _: &ThreadState,
+        (task, wait): (u64, Option<WaitId>),
+        _: Option<OpenPoll>,
+        at: u64,
+    ) {
+        // One that ended in this poll isn't added again.
+        if self.stream.terminated != Some(task) {
+            let payload = wait.and_then(|wait| pack_wait(task, wait));
+            let end = match payload {
+                Some(payload) => Record::new(at, Kind::PollEndAt, payload),
+                None => Record::new(at, Kind::PollEnd, task),
+            };
+            self.live_tasks.poll_ended(task, end);
         }
     }
 
@@ -137,7 +148,15 @@ impl LiveTasks {
 
     /// Returns the task `id`, as far as is known.
     pub(crate) fn task(&self, id: u64) -> Option<LiveTask> {
-        self.tasks.get(id)
+        self.tasks.get(id).map(|task| self.with_last_end(id, task))
+    }
+
+    /// Returns the task with the end of its last poll, which may not have been noted for it yet.
+    fn with_last_end(&self, id: u64, mut task: LiveTask) -> LiveTask {
+        if let (Some((_, since)), Some(end)) = (&mut task.wait, self.polled.last_end(id)) {
+            *since = end.max(*since);
+        }
+        task
     }
 
     /// Calls `see` with the tasks that are alive, and those that may have terminated in a gap.
@@ -145,7 +164,7 @@ impl LiveTasks {
         self.tasks.each(&mut |id, task| {
             let lives =
                 if task.window == self.known_from { Liveness::Alive } else { Liveness::Unknown };
-            see(id, task, lives);
+            see(id, self.with_last_end(id, task), lives);
         });
     }
 
@@ -237,7 +256,11 @@ impl LiveTasks {
         for (_, stream) in &mut self.streams {
             stream.state.polls.clear();
         }
-        self.polled.clear();
+        for slot in 0..RecentlyPolled::SLOTS {
+            if let Some(end) = self.polled.remove(slot) {
+                self.note_end(end);
+            }
+        }
     }
 
     /// Updates the state from these records, which are of its window, but for the tasks that terminated.
@@ -331,6 +354,7 @@ impl LiveTasks {
         }
     }
 
+    /// Notes a poll of the task `id` that began at `ticks`.
     #[inline]
     fn polled(&mut self, id: u64, ticks: u64) {
         if id & ROOT != 0 {
@@ -340,10 +364,43 @@ impl LiveTasks {
             if root.spawned_ticks <= ticks {
                 root.task.set_polled();
             }
-        } else if self.polled.insert(id) {
+        } else if let Some(task) = self.find(id) {
+            task.set_polled();
+        }
+    }
+
+    /// Notes a poll of the task `id`, by its end.
+    #[inline]
+    fn poll_ended(&mut self, id: u64, end: Record) {
+        if id & ROOT != 0 {
+            // Where it waits, its probe knows.
+            self.polled(id, end.ticks);
+        } else if self.is_polled(end) {
             if let Some(task) = self.find(id) {
                 task.set_polled();
+                if let Some(wait) = end.wait() {
+                    task.set_wait(wait);
+                }
             }
+        }
+    }
+
+    /// Notes a poll by its end. Returns whether it isn't noted yet that the task was polled, and where it waits.
+    #[inline]
+    fn is_polled(&mut self, end: Record) -> bool {
+        match self.polled.insert(end) {
+            Some(before) => {
+                self.note_end(before);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Notes when the last poll of a task ended that was in the cache, if the task still lives.
+    fn note_end(&mut self, end: Record) {
+        if let Some(task) = end.poll_end().and_then(|id| self.tasks.get_mut(id)) {
+            task.set_since(end.ticks);
         }
     }
 

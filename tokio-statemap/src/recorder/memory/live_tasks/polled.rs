@@ -10,28 +10,38 @@ pub(super) struct RecentlyPolled(Box<[Record; Self::SLOTS]>);
 impl RecentlyPolled {
     pub(super) const SLOTS: usize = 1024;
 
-    /// Skips the whole polls at the start of `records` whose tasks are in the cache.
-    pub(super) fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
+    /// Skips the whole polls at the start of `records` whose tasks are in the cache, and wait where they waited before.
+    pub(super) fn skip_known<'a>(&mut self, mut records: &'a [Record]) -> &'a [Record] {
         while let [start, end, rest @ ..] = records {
-            let known = self.0[end.payload() as usize % Self::SLOTS];
-            if !(known.equals_but_for_time(*end) && start.starts_poll_to(*end)) {
+            let Some(id) = end.poll_end() else { break };
+            let known = &mut self.0[id as usize % Self::SLOTS];
+            if !(known.equals_but_for_time(*end) && start.starts_poll_of(id)) {
                 break;
             }
+            known.ticks = end.ticks;
             records = rest;
         }
         records
     }
 
-    /// Adds `id`. Returns whether it was not in the cache.
-    pub(super) fn insert(&mut self, id: u64) -> bool {
-        let place = &mut self.0[id as usize % Self::SLOTS];
-        let end = Record::new(0, Kind::PollEnd, id);
-        !std::mem::replace(place, end).equals_but_for_time(end)
+    /// Adds the end of a poll. Returns what was in its place, if that was of another task, or the task waited elsewhere.
+    #[inline]
+    pub(super) fn insert(&mut self, end: Record) -> Option<Record> {
+        let id = end.poll_end()?;
+        let before = std::mem::replace(&mut self.0[id as usize % Self::SLOTS], end);
+        (!before.equals_but_for_time(end)).then_some(before)
     }
 
-    /// Removes all tasks.
-    pub(super) fn clear(&mut self) {
-        self.0.fill(empty());
+    /// Returns when the last poll of the task `id` ended, if that is in the cache.
+    pub(super) fn last_end(&self, id: u64) -> Option<u64> {
+        let known = self.0[id as usize % Self::SLOTS];
+        (known.poll_end() == Some(id)).then_some(known.ticks)
+    }
+
+    /// Removes a poll, by its slot. Returns it, if it is of a task.
+    pub(super) fn remove(&mut self, slot: usize) -> Option<Record> {
+        let before = std::mem::replace(&mut self.0[slot], empty());
+        (before != empty()).then_some(before)
     }
 }
 

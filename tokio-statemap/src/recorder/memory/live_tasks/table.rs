@@ -1,6 +1,8 @@
 //! A hash table with few bytes per entry, which needs hardly any stack.
 
-/// The state of a task, in 16 bytes.
+use crate::recorder::record::{UNKNOWN, WaitId};
+
+/// The state of a task, in 24 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PackedTask {
     /// [`NONE`] if it has none.
@@ -10,14 +12,38 @@ pub(super) struct PackedTask {
     /// The number of the window in which it was last seen, and whether it was polled (the lowest
     /// bit).
     window_polled: u32,
+    /// Where it waits ([`WaitId`]), in the upper bits, and the end of its last poll in ticks, without the lowest bits: it is
+    /// good to some µs.
+    wait_since: u64,
 }
+
+/// The bits of a time in ticks that aren't kept, and how many others are: some twelve years of ns.
+const SINCE_SHIFT: u32 = 12;
+const SINCE_BITS: u32 = 48;
 
 /// The id of no task.
 pub(super) const NONE: u64 = u64::MAX;
 pub(super) const NO_LOCATION: u32 = u32::MAX;
 
 impl PackedTask {
-    pub(super) const NEW: Self = Self { parent: NONE, location: NO_LOCATION, window_polled: 0 };
+    pub(super) const NEW: Self =
+        Self { parent: NONE, location: NO_LOCATION, window_polled: 0, wait_since: 0 };
+
+    /// Returns where it waits, and the end of its last poll in ticks; `None` if it isn't known where.
+    pub(super) fn wait(&self) -> Option<(WaitId, u64)> {
+        let wait = (self.wait_since >> SINCE_BITS) as WaitId;
+        (wait != UNKNOWN)
+            .then_some((wait, (self.wait_since & ((1 << SINCE_BITS) - 1)) << SINCE_SHIFT))
+    }
+
+    pub(super) fn set_wait(&mut self, wait: WaitId) {
+        self.wait_since = u64::from(wait) << SINCE_BITS | self.wait_since & ((1 << SINCE_BITS) - 1);
+    }
+
+    pub(super) fn set_since(&mut self, ticks: u64) {
+        let since = ticks >> SINCE_SHIFT & ((1 << SINCE_BITS) - 1);
+        self.wait_since = self.wait_since >> SINCE_BITS << SINCE_BITS | since;
+    }
 
     pub(super) fn is_polled(&self) -> bool {
         self.window_polled & 1 != 0
@@ -36,7 +62,7 @@ impl PackedTask {
     }
 }
 
-/// A task and its state: 24 bytes, as there may be millions.
+/// A task and its state: 32 bytes, as there may be millions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// [`NONE`] if the slot is free.
@@ -52,7 +78,7 @@ impl Entry {
 ///
 /// Hooks look up and insert tasks here, on threads that may have little stack: unlike the standard
 /// library's map, this needs almost none (the test `a_hook_needs_little_stack` holds hooks to 2
-/// KiB). It takes 30 bytes per entry at its maximum load.
+/// KiB). It takes 40 bytes per entry at its maximum load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     entries: Vec<Entry>,
@@ -269,12 +295,18 @@ mod tests {
 
     #[test]
     fn an_entry_is_small() {
-        assert_eq!((size_of::<PackedTask>(), size_of::<Entry>()), (16, 24));
+        assert_eq!((size_of::<PackedTask>(), size_of::<Entry>()), (24, 32));
         let mut task = PackedTask::NEW;
         task.set_window(77);
         task.set_polled();
         assert!(task.is_polled() && task.window() == 77);
         task.set_window(78);
         assert!(task.is_polled() && task.window() == 78);
+        assert_eq!(task.wait(), None);
+        for (wait, ticks) in [(1, 0), (16_000, 1 << 59), (7, 4096 * 999)] {
+            task.set_wait(wait);
+            task.set_since(ticks);
+            assert_eq!(task.wait(), Some((wait, ticks)));
+        }
     }
 }

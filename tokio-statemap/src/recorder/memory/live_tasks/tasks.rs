@@ -2,8 +2,7 @@
 
 use crate::recorder::boxed::boxed_array;
 use crate::recorder::memory::live_tasks::table::{Entry, NO_LOCATION, NONE, PackedTask, Table};
-use crate::recorder::record::LocationId;
-use crate::recorder::record::ROOT;
+use crate::recorder::record::{LocationId, ROOT, WaitId};
 
 /// A task that was alive at the last of its evicted records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +10,8 @@ pub(crate) struct LiveTask {
     pub(crate) location: Option<LocationId>,
     pub(crate) parent: Option<u64>,
     pub(crate) polled: bool,
+    /// Where it waits, and since when in ticks, if that is known.
+    pub(crate) wait: Option<(WaitId, u64)>,
     /// The number of the window in which it was last seen; it may have terminated in a gap since.
     pub(super) window: usize,
     /// The start of a root future, whose number is reused.
@@ -96,6 +97,16 @@ impl TaskMap {
 
     fn root_place(&self, id: u64) -> Option<usize> {
         self.roots.iter().position(|root| root.id == id)
+    }
+
+    /// Returns the task `id`, which is no root future, if it is known.
+    pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut PackedTask> {
+        match &mut self.cache {
+            Some(cache) if cache[Self::place(id)].id == id => {
+                Some(&mut cache[Self::place(id)].task)
+            }
+            _ => self.long_lived.get_mut(id),
+        }
     }
 
     /// Returns the root future `id`. It is added if it is unknown.
@@ -185,6 +196,7 @@ impl PackedTask {
             location: if self.location == NO_LOCATION { None } else { Some(self.location) },
             parent: if self.parent == NONE { None } else { Some(self.parent) },
             polled: self.is_polled(),
+            wait: self.wait(),
             window: self.window(),
             spawned_ticks: 0,
         }
@@ -359,7 +371,7 @@ mod tests {
         let places: usize =
             tasks.long_lived.tables.iter().map(|(_, table)| table.entries().len()).sum();
         let bytes = places * size_of::<Entry>();
-        assert!(bytes <= 32 * all.len(), "{bytes}");
+        assert!(bytes <= 42 * all.len(), "{bytes}");
         assert_eq!(ids(&tasks), all);
     }
 }

@@ -8,7 +8,7 @@ use crate::recorder::memory::sums::thread::{Acts, Begun, PollOfRow};
 use crate::recorder::memory::sums::worker::Does;
 use crate::recorder::memory::sums::{Key, LongestPoll, Sums};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
-use crate::recorder::record::{Kind, LocationId, ROOT, Record};
+use crate::recorder::record::{Kind, LocationId, ROOT, Record, WaitId};
 use crate::recorder::store::segment::StreamId;
 
 impl Sums {
@@ -161,7 +161,7 @@ impl Visitor for Add<'_> {
     fn poll_ends(
         &mut self,
         thread: &ThreadState<Begun>,
-        task: u64,
+        (task, _): (u64, Option<WaitId>),
         open: Option<PollOfRow>,
         at: u64,
     ) {
@@ -231,7 +231,7 @@ impl Add<'_> {
         let (task, start) = (poll.task, poll.start.ticks);
         let row = self.sums.row_of(task, self.live_tasks);
         let more = Begun { row, worker: thread.worker, held_until: None };
-        self.sums.poll(&OpenPoll { task, start, ready_ns, more }, poll.end, false);
+        self.sums.poll(&OpenPoll { task, start, ready_ns, more }, poll.end.ticks, false);
     }
 
     /// Adds a whole poll with which the thread becomes a worker, or during which another one may.
@@ -243,7 +243,7 @@ impl Add<'_> {
         if let Some(terminated) = poll.terminated {
             self.sums.terminated(task, terminated, self.live_tasks);
         }
-        self.end_poll(&OpenPoll { task, start, ready_ns, more }, poll.end);
+        self.end_poll(&OpenPoll { task, start, ready_ns, more }, poll.end.ticks);
     }
 
     #[inline(never)]

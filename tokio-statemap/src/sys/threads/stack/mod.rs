@@ -5,11 +5,8 @@
 //! used in the same way by Go's runtime. A thread that is blocked is never signalled, as many a system
 //! call would return EINTR: its stack is read from outside.
 
-#[cfg(feature = "dwarf")]
-pub(crate) mod at_hand;
 pub(crate) mod modules;
 pub(crate) mod own;
-#[cfg(feature = "dwarf")]
 pub(crate) mod range;
 mod signal;
 #[cfg(test)]

@@ -48,6 +48,12 @@ impl StackEnd {
         Self { address: registers().stack_pointer, _of_thread: PhantomData }
     }
 
+    /// Returns the end of these words.
+    #[cfg(test)]
+    pub(crate) fn of_words(words: &[u64]) -> Self {
+        Self { address: words.as_ptr_range().end.addr() as u64, _of_thread: PhantomData }
+    }
+
     /// Returns the distance of `here` from the end, in bytes; or `None` if it is more than is copied of a
     /// stack, or negative, in which case `here` is on another stack.
     #[inline]
@@ -56,14 +62,43 @@ impl StackEnd {
         (depth <= STACK_BYTES as u64).then_some(depth as u32)
     }
 
-    /// Returns `true` if the word `offset` bytes above the stack pointer of `here`, as in a [`CopyOfOwn`] of
-    /// the same depth, is `word`.
+    /// Returns `true` if each of these words is as many bytes above the stack pointer of `here` as it says, as in a
+    /// [`CopyOfOwn`] of the same depth. The last one is farthest out.
     #[inline]
-    pub(crate) fn has_word(self, here: &Registers, offset: u32, word: u64) -> bool {
-        let address = here.stack_pointer + u64::from(offset);
-        if address.saturating_add(8) > self.address {
+    pub(crate) fn has_words<W>(
+        self,
+        here: &Registers,
+        words: &[W],
+        word: impl Fn(&W) -> (u32, u64),
+    ) -> bool {
+        let Some(last) = words.last().map(&word) else { return true };
+        if !self.is_below(here, last.0) {
             return false;
         }
+        for each in words {
+            let (offset, expected) = word(each);
+            // One that is farther out than the last isn't there.
+            if offset > last.0 || Self::at(here.stack_pointer + u64::from(offset)) != expected {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns the word `offset` bytes above the stack pointer of `here`, if that is below the end.
+    #[inline]
+    pub(crate) fn word(self, here: &Registers, offset: u32) -> Option<u64> {
+        self.is_below(here, offset).then(|| Self::at(here.stack_pointer + u64::from(offset)))
+    }
+
+    #[inline]
+    fn is_below(self, here: &Registers, offset: u32) -> bool {
+        (here.stack_pointer + u64::from(offset)).saturating_add(8) <= self.address
+    }
+
+    /// Returns the word at an address between the stack pointer of a function of this thread and the end.
+    #[inline]
+    fn at(address: u64) -> u64 {
         let found: u64;
         // An instruction is needed, as the word is in the frame of another function, which the compiler
         // assumes to be private.
@@ -85,7 +120,7 @@ impl StackEnd {
                 options(readonly, nostack, preserves_flags),
             );
         }
-        found == word
+        found
     }
 }
 
@@ -127,13 +162,14 @@ mod tests {
         let copy = CopyOfOwn::new(&here, end).unwrap();
         assert_eq!(copy.end(), end.address);
         assert_eq!((copy.word(end.address), copy.word(here.stack_pointer - 8)), (None, None));
-        for offset in (0..depth).step_by(8).skip(64) {
+        for offset in (0..depth).step_by(8).skip(128) {
             let word = copy.word(here.stack_pointer + u64::from(offset)).unwrap();
             // Only the part of this function, which has the copy, may have changed.
-            assert!(end.has_word(&here, offset, word));
-            assert!(!end.has_word(&here, offset, !word));
+            assert_eq!(end.word(&here, offset), Some(word));
+            let has = |word| end.has_words(&here, &[(offset, word)], |word| *word);
+            assert!(has(word) && !has(!word));
         }
-        assert!(!end.has_word(&here, depth, 0) && !end.has_word(&here, u32::MAX, 0));
+        assert_eq!((end.word(&here, depth), end.word(&here, u32::MAX)), (None, None));
     }
 
     #[inline(never)]

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use crate::sys::filter;
+
 /// Returns the addresses of the calling thread's stack, or an empty range if the system doesn't report them.
 /// The first call on a thread asks the system, which reads a file on the program's first thread.
 pub(crate) fn own_stack() -> Range<u64> {
@@ -21,6 +23,9 @@ pub(crate) fn own_stack() -> Range<u64> {
 }
 
 fn ask() -> Option<(u64, u64)> {
+    if !filter::allows_all() {
+        return None;
+    }
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut from, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: the first call sets the attributes of a thread that runs, this one; they are read, and freed,

@@ -7,7 +7,8 @@ use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::task_key::TaskKey;
 use crate::trace::timeline::poll::Poll;
-use crate::trace::timeline::task::Task;
+use crate::trace::timeline::task::{CarriedWait, Task};
+use crate::trace::wait_id::WaitId;
 
 #[derive(Debug, Default)]
 pub(super) struct Draft {
@@ -23,6 +24,8 @@ pub(super) struct Draft {
     /// For a task spawned earlier: the first time in ns at which it is known to be alive, where
     /// events become complete, and `true` if it had been polled.
     pub(super) carried: Option<(u64, bool)>,
+    /// For a task spawned earlier: where it waited after its last poll before the events.
+    pub(super) wait: Option<CarriedWait>,
 }
 
 impl Draft {
@@ -57,6 +60,7 @@ impl Draft {
         self.terminated = self.terminated.max(later.terminated);
         self.carried = earliest(self.carried, later.carried);
         self.name = self.name.or(later.name);
+        self.wait = self.wait.or(later.wait);
         match self.polls.is_empty() {
             true => self.polls = later.polls,
             false => self.polls.append(&mut later.polls),
@@ -69,6 +73,21 @@ impl Draft {
         self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
     }
 
+    /// Ends the waits: forgets what is only noted for this. With `carries`, it gives each poll in which nothing cloned the
+    /// task's waker the place where the task waited before: what keeps its waker clones it once.
+    pub(super) fn end_waits(&mut self, carries: bool) {
+        let terminated_ns = self.terminated.map(|(at, _)| at);
+        let mut last = self.wait.and_then(|before| before.wait);
+        order(&mut self.polls);
+        for poll in &mut self.polls {
+            if poll.wait().is_some() || poll.is_cut_right() || !carries {
+                last = poll.wait().filter(|wait| *wait != WaitId::ELSEWHERE);
+            }
+            let waits = poll.end_ns().is_some_and(|end| terminated_ns.is_none_or(|at| at > end));
+            *poll = poll.waits_at(last.filter(|_| waits || !carries));
+        }
+    }
+
     /// Returns the finished task; `None` if it is none.
     pub(super) fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
         if !self.is_task() {
@@ -77,7 +96,6 @@ impl Draft {
         if is_root(id) {
             self.terminated = self.terminated.filter(|&(at, _)| Some(at) >= self.respawned_ns);
         }
-        order(&mut self.polls);
         if let (Some((at, thread)), Some(last)) = (self.terminated, self.polls.last_mut()) {
             // A task isn't dropped on another thread before its poll is over. If it ended within
             // its poll, the poll is over, too, although its end may not have been recorded.
@@ -113,6 +131,8 @@ impl Draft {
             *poll = poll.not_before(before);
             before = poll.end_ns().unwrap_or(poll.start_ns());
         }
+        let is_waiting = self.polls.is_empty() && first_state == TaskState::Waiting;
+        let carried_wait = self.wait.filter(|_| is_waiting);
         Some(Task {
             key: TaskKey::from_id(id),
             location: self.location,
@@ -123,7 +143,7 @@ impl Draft {
             terminated_ns: self.terminated.map(|(at, _)| at.max(first_ns)),
             polls: self.polls,
             name: self.name.and_then(|name| names.get(name as usize).cloned()),
-            carried_wait: None,
+            carried_wait,
             ready_ns: None,
         })
     }

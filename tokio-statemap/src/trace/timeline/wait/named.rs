@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Wait;
 use super::tree::{Call, Located, essential, tree};
 use crate::symbols::StackFrame;
+use crate::trace::timeline::stack_end;
 
 /// Builds the tree of a wait from its chains.
 #[derive(Default)]
@@ -33,28 +34,33 @@ impl WaitBuilder {
 pub(super) fn named(addresses: &[(u64, Arc<[StackFrame]>)]) -> Vec<Located> {
     let mut all = Vec::new();
     let outermost = addresses.len().saturating_sub(1);
-    for (i, &(address, ref frames)) in addresses.iter().enumerate() {
+    for (i, (address, frames)) in addresses.iter().enumerate() {
         // In the function that polls the task, only what was inlined into it belongs to the task.
         let own = match i == outermost {
             true => frames.iter().position(polls_task).unwrap_or(0),
             false => frames.len(),
         };
         for frame in &frames[..own] {
-            let frame = frame.clone();
+            let (frame, address) = (frame.clone(), *address);
             all.push(Located { frame, address, call: 0, instrumented: None, name: None });
         }
     }
-    all.reverse();
     // Cuts off the function that clones the waker and its callees.
-    let end = all.iter().position(|located| is_capture(&located.frame)).unwrap_or(all.len());
-    all.truncate(end);
+    if let Some(clones) = all.iter().rposition(|located| is_capture(&located.frame)) {
+        all.drain(..=clones);
+    }
+    // What is further out is the runtime, if the runtime's waker was cloned.
+    let polls = all.iter().position(|located| polls_task(&located.frame));
+    all.truncate(polls.unwrap_or(all.len()));
+    all.reverse();
     all
 }
 
-/// Returns `true` for the functions that poll a task through a probe.
+/// Returns `true` for the functions that poll a task, of the runtime or of a probe.
 fn polls_task(frame: &StackFrame) -> bool {
     let file = frame.file.as_deref().unwrap_or_default();
-    frame.function.contains("waits::probe::")
+    stack_end::polls_task(frame)
+        || frame.function.contains("waits::probe::")
         || frame.function.contains("sys::waker::")
         || file.ends_with("/waits/probe.rs")
         || file.ends_with("/sys/waker.rs")
@@ -62,5 +68,7 @@ fn polls_task(frame: &StackFrame) -> bool {
 
 /// Returns `true` for the functions called when a waker is cloned.
 fn is_capture(frame: &StackFrame) -> bool {
-    frame.function.contains("sys::waker::clone") || frame.function.contains("waits::capture::")
+    ["sys::waker::clone", "sys::task_waker::", "chains::capture::"]
+        .iter()
+        .any(|name| frame.function.contains(name))
 }

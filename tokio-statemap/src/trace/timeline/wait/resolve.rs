@@ -4,7 +4,7 @@ use super::Wait;
 use super::named::{WaitBuilder, named};
 use super::tree::{Call, Located};
 use super::unnamed::{NamedCall, UnnamedChain, UnnamedWaits, has_address};
-use crate::recorder::waits::table::{Chain, ChainId, Places};
+use crate::recorder::chains::table::{Chain, ChainId, Places};
 use crate::symbols::{Resolver, with_resolver};
 use crate::trace::timeline::Timeline;
 use crate::trace::wait_id::WaitId;
@@ -29,7 +29,7 @@ impl Timeline {
                 let mut chains = Vec::new();
                 for &id in wait {
                     if let Some(chain) = places.chains.get(id as usize) {
-                        chains.push((id, &**chain));
+                        chains.push((id, *chain));
                     }
                 }
                 self.places.waits[id.index()] = known.wait(id, &chains);

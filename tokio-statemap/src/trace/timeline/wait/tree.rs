@@ -218,7 +218,7 @@ fn mixed(hash: u64, address: u64) -> u64 {
 }
 
 /// Returns `true` for this crate's functions and for those that combine futures.
-pub(super) fn is_plumbing(frame: &StackFrame) -> bool {
+fn is_plumbing(frame: &StackFrame) -> bool {
     const OF: [&str; 4] =
         ["tokio_statemap::", "tokio::future::", "tokio::task::coop::", "tokio::macros::"];
     frame.origin == FrameOrigin::Runtime

@@ -6,6 +6,12 @@ pub(super) struct Return {
     pub(super) address: u64,
 }
 
+impl Return {
+    pub(super) fn offset(&self) -> u32 {
+        0
+    }
+}
+
 /// Where a function is.
 pub(super) struct Registers;
 
@@ -23,8 +29,16 @@ impl StackEnd {
     }
 }
 
+pub(super) fn has_room(_: &Registers) -> bool {
+    true
+}
+
 pub(super) fn here() -> Registers {
     Registers
+}
+
+pub(super) fn word(_: &Registers, _: StackEnd, _: u32) -> Option<u64> {
+    None
 }
 
 pub(super) fn is_at(_: &Registers, _: StackEnd, _: &[Return]) -> bool {

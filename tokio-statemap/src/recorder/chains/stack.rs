@@ -6,6 +6,24 @@ use crate::recorder::unwind::returns;
 pub(super) use crate::sys::threads::stack::Registers;
 use crate::sys::threads::stack::own::CopyOfOwn;
 pub(super) use crate::sys::threads::stack::own::{StackEnd, registers as here};
+use crate::sys::threads::stack::range::own_stack;
+
+/// The stack that it takes to follow another, in bytes: measured, and half as much again. What isn't optimised takes more.
+const NEEDED: u64 = if cfg!(debug_assertions) { 96 << 10 } else { 24 << 10 };
+
+/// Returns whether this thread has so much stack left below `here` that a chain can be captured.
+#[inline]
+pub(super) fn has_room(here: &Registers) -> bool {
+    let stack = own_stack();
+    // On another stack than the thread's own, such as that of a fiber, it isn't known.
+    stack.contains(&here.stack_pointer) && here.stack_pointer - stack.start >= NEEDED
+}
+
+/// Returns the word at this place of the stack.
+#[inline]
+pub(super) fn word(here: &Registers, end: StackEnd, offset: u32) -> Option<u64> {
+    end.word(here, offset)
+}
 
 /// Returns whether this thread is in the functions of a chain that return there, whose depth is that of `here`.
 ///
@@ -13,7 +31,7 @@ pub(super) use crate::sys::threads::stack::own::{StackEnd, registers as here};
 /// frame of variable size. So if the words at those places are the same, the functions are.
 #[inline]
 pub(super) fn is_at(here: &Registers, end: StackEnd, returns: &[Return]) -> bool {
-    returns.iter().all(|to| end.has_word(here, to.offset, to.address))
+    end.has_words(here, returns, |to| (to.offset, to.address))
 }
 
 /// Returns where the functions from `here` up to `end` return to. `None` if the stack can't be followed.

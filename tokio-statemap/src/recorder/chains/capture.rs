@@ -1,0 +1,360 @@
+//! Captures the functions that a thread is in when the waker of a poll is cloned.
+
+use std::cell::Cell;
+use std::ops::Deref;
+
+use super::index;
+use super::stack::{self, Registers, StackEnd};
+use super::table::{self, Chain, ChainId, UNKNOWN, WaitId};
+use crate::recorder::calls::call_stack;
+
+/// The most things that a task is said to wait for at the same time.
+const MOST: usize = 8;
+/// The most instrumented calls whose first polls are kept.
+pub(crate) const MOST_CALLS: usize = 16;
+
+thread_local! {
+    /// The number of chains captured so far in the innermost poll of a task; [`OUTSIDE`] of any.
+    static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
+    /// `true` while that poll is one of the runtime's, and not a probe's in it.
+    static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
+    /// The chains of the runtime's poll.
+    static OF_RUNTIME: OfRuntime = const { OfRuntime {
+        captures: Captures::new(),
+        task: Cell::new(0),
+        nested: Cell::new(0),
+        of_probe: Cell::new(OUTSIDE),
+    } };
+}
+
+/// Outside of any poll of a task in which something is captured.
+const OUTSIDE: usize = usize::MAX;
+/// In a poll whose chains are lost, as another task was polled within it since.
+const LOST: usize = OUTSIDE - 1;
+
+/// The captures of the task that the runtime polls on a thread.
+struct OfRuntime {
+    captures: Captures,
+    /// The address of the task whose waker was cloned first in the poll: most likely its own.
+    #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+    task: Cell<usize>,
+    /// The number of polls that this one is in: a poll may block on another runtime.
+    nested: Cell<usize>,
+    /// [`NUMBER`] of the outermost of them, if that is a probe's.
+    of_probe: Cell<usize>,
+}
+
+/// Begins the captures of a task that the runtime polls. Inlined into the hook, which is called from the function that
+/// polls the task: what it is in is no part of the task.
+#[inline(always)]
+pub(crate) fn task_poll_starts() {
+    let outer = NUMBER.with(|number| number.replace(0));
+    let was_of_runtime = IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(true));
+    OF_RUNTIME.with(|of| {
+        of.captures.end.set(Some(StackEnd::here()));
+        of.captures.calls_before.set(call_stack::depth());
+    });
+    if outer != OUTSIDE {
+        nest(outer, was_of_runtime);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn nest(outer: usize, was_of_runtime: bool) {
+    OF_RUNTIME.with(|of| {
+        if of.nested.replace(of.nested.get() + 1) == 0 {
+            of.of_probe.set(if was_of_runtime { LOST } else { outer });
+        }
+    });
+}
+
+/// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
+/// [`UNKNOWN`].
+#[inline]
+pub(crate) fn task_poll_ends() -> Option<WaitId> {
+    let number = number();
+    IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
+    if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
+        NUMBER.with(|number| number.set(OUTSIDE));
+        return None;
+    }
+    task_waits(number)
+}
+
+#[inline(never)]
+fn task_waits(number: usize) -> Option<WaitId> {
+    OF_RUNTIME.with(|of| {
+        let wait = match number {
+            0 | OUTSIDE => None,
+            _ => Some(of.captures.wait()),
+        };
+        let nested = of.nested.get();
+        of.nested.set(nested.saturating_sub(1));
+        NUMBER.with(|number| {
+            number.set(match nested {
+                0 => OUTSIDE,
+                1 => of.of_probe.get(),
+                _ => LOST,
+            });
+        });
+        wait
+    })
+}
+
+/// Forgets what was captured of the task that the runtime polls: it ended.
+#[inline]
+pub(crate) fn task_ends() {
+    if IS_OF_RUNTIME.with(Cell::get) {
+        forget_after(0);
+    }
+}
+
+/// Called as a waker of the task at this address is cloned on this thread.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(crate) fn task_waker_cloned(task: usize) {
+    // A probe is told by its own waker.
+    if !IS_OF_RUNTIME.with(Cell::get) {
+        return;
+    }
+    OF_RUNTIME.with(|of| {
+        if number() == 0 {
+            of.task.set(task);
+        }
+        // Some pass on the waker of another task, in which nothing begins to wait.
+        if of.task.get() == task {
+            of.captures.capture();
+        }
+    });
+}
+
+/// Returns whether nothing is captured on this thread.
+#[inline]
+pub(crate) fn is_outside() -> bool {
+    number() == OUTSIDE
+}
+
+/// Returns how many chains were captured so far in this thread's innermost poll of a task.
+#[inline]
+pub(crate) fn number() -> usize {
+    NUMBER.with(Cell::get)
+}
+
+/// Forgets what was captured after the first `number`: what waited there is over.
+#[inline]
+pub(crate) fn forget_after(number: usize) {
+    NUMBER.with(|captured| captured.set(captured.get().min(number)));
+}
+
+/// The poll of a probe: while it lives, what is captured on this thread is the probe's.
+pub(crate) struct ProbePoll {
+    captures: Captures,
+    /// [`NUMBER`] of the poll that this one is in.
+    outer: usize,
+    was_of_runtime: bool,
+}
+
+impl ProbePoll {
+    /// Begins the captures of a poll of the function that this is inlined into.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        let captures = Captures::new();
+        captures.end.set(Some(StackEnd::here()));
+        captures.calls_before.set(call_stack::depth());
+        Self {
+            captures,
+            outer: NUMBER.with(|number| number.replace(0)),
+            was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
+        }
+    }
+}
+
+impl Deref for ProbePoll {
+    type Target = Captures;
+
+    fn deref(&self) -> &Captures {
+        &self.captures
+    }
+}
+
+impl Drop for ProbePoll {
+    fn drop(&mut self) {
+        NUMBER.with(|number| number.set(self.outer));
+        IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(self.was_of_runtime));
+    }
+}
+
+/// The chains that were captured in one poll, in their order: those of the thread's innermost poll.
+pub(crate) struct Captures {
+    /// The end of the poll's stack.
+    end: Cell<Option<StackEnd>>,
+    /// The number of instrumented calls that were being polled on this thread before.
+    calls_before: Cell<usize>,
+    chains: [Cell<Captured>; MOST],
+    /// The times, in ticks, when the instrumented calls of all chains were first polled, one chain after the other.
+    entered: [Cell<u64>; MOST_CALLS],
+}
+
+/// A chain that was captured.
+#[derive(Clone, Copy)]
+struct Captured {
+    /// `None` if it isn't kept.
+    id: Option<ChainId>,
+    /// The wait, if it is for this chain alone.
+    alone: WaitId,
+    /// The number of instrumented calls of this chain and those before.
+    calls: u8,
+}
+
+impl Captures {
+    const fn new() -> Self {
+        Self {
+            end: Cell::new(None),
+            calls_before: Cell::new(0),
+            chains: [const { Cell::new(Captured { id: None, alone: UNKNOWN, calls: 0 }) }; MOST],
+            entered: [const { Cell::new(0) }; MOST_CALLS],
+        }
+    }
+
+    /// Captures where the thread is. Never inlined, so that its stack is the same each time.
+    #[inline(never)]
+    pub(crate) fn capture(&self) {
+        let here = stack::here();
+        let (id, alone) = self.find(&here).map_or((None, UNKNOWN), |(id, alone)| (Some(id), alone));
+        self.add(id, alone);
+    }
+
+    /// Returns the chain that the thread is in, and the wait for it alone; `None` if it isn't kept.
+    #[inline]
+    fn find(&self, here: &Registers) -> Option<(ChainId, WaitId)> {
+        let end = self.end.get()?;
+        let depth = end.depth_of(here).filter(|_| stack::has_room(here))?;
+        let calls_hash = self.calls_hash();
+        match index::find(here, end, depth, calls_hash) {
+            Some(known) => Some((known.id, known.alone)),
+            None if table::is_full() => None,
+            None => self.follow(here, end, depth, calls_hash),
+        }
+    }
+
+    /// Returns a hash of the instrumented functions that are polled in the task; 0 if there are none.
+    #[inline]
+    fn calls_hash(&self) -> u64 {
+        let before = self.calls_before.get();
+        if call_stack::depth() == before { 0 } else { call_stack::hash_above(before) }
+    }
+
+    /// Follows a chain that isn't known.
+    #[cold]
+    #[inline(never)]
+    fn follow(
+        &self,
+        here: &Registers,
+        end: StackEnd,
+        depth: u32,
+        calls_hash: u64,
+    ) -> Option<(ChainId, WaitId)> {
+        let returns = stack::follow(here, end)?;
+        let mut calls = Vec::new();
+        call_stack::calls_above(self.calls_before.get(), |call| calls.push(call.function));
+        table::intern_chain(Chain { depth, returns, calls_hash, calls })
+    }
+
+    #[inline]
+    fn add(&self, id: Option<ChainId>, alone: WaitId) {
+        if number() == 0 && call_stack::depth() == self.calls_before.get() {
+            self.chains[0].set(Captured { id, alone, calls: 0 });
+            NUMBER.with(|captured| captured.set(1));
+        } else {
+            self.add_to_others(id, alone);
+        }
+    }
+
+    #[inline(never)]
+    fn add_to_others(&self, id: Option<ChainId>, alone: WaitId) {
+        let number = number();
+        let Some(before) = self.chains.get(..number) else { return };
+        if before.iter().any(|chain| chain.get().id == id) {
+            return; // some clone twice
+        }
+        let Some(place) = self.chains.get(number) else { return };
+        let mut calls = self.calls(number);
+        call_stack::calls_above(self.calls_before.get(), |call| {
+            if let Some(entered) = self.entered.get(usize::from(calls)) {
+                entered.set(call.entered_ticks);
+                calls += 1;
+            }
+        });
+        place.set(Captured { id, alone, calls });
+        NUMBER.with(|captured| captured.set(number + 1));
+    }
+
+    /// Returns how many instrumented calls the first `number` chains have.
+    fn calls(&self, number: usize) -> u8 {
+        let last = number.checked_sub(1).and_then(|last| self.chains.get(last));
+        last.map_or(0, |last| last.get().calls)
+    }
+
+    /// Returns when the instrumented calls of all chains were first polled, in ticks.
+    pub(crate) fn entered(&self) -> &[Cell<u64>] {
+        self.entered.get(..usize::from(self.calls(number()))).unwrap_or_default()
+    }
+
+    /// Returns whether nothing was captured: nothing cloned the waker.
+    pub(crate) fn is_empty(&self) -> bool {
+        number() == 0
+    }
+
+    /// Returns what the task waits for.
+    pub(crate) fn wait(&self) -> WaitId {
+        let wait = match number() {
+            0 => UNKNOWN,
+            1 => self.chains[0].get().alone,
+            number => self.several(number),
+        };
+        if wait == UNKNOWN {
+            table::not_kept();
+        }
+        wait
+    }
+
+    #[inline(never)]
+    fn several(&self, number: usize) -> WaitId {
+        let (mut chains, mut kept) = ([0; MOST], 0);
+        for chain in self.chains.get(..number).unwrap_or_default() {
+            if let Some(id) = chain.get().id {
+                chains[kept] = id;
+                kept += 1;
+            }
+        }
+        match kept {
+            0 => UNKNOWN,
+            _ => of_several(&chains[..kept]),
+        }
+    }
+}
+
+/// The number of waits for several chains that a thread knows.
+const KNOWN_WAITS: usize = 64;
+
+thread_local! {
+    /// Waits for several chains, by a hash of these.
+    static WAITS: [Cell<(u64, WaitId)>; KNOWN_WAITS] =
+        const { [const { Cell::new((0, UNKNOWN)) }; KNOWN_WAITS] };
+}
+
+/// Returns the wait for all of these chains.
+fn of_several(chains: &[ChainId]) -> WaitId {
+    let mut hash = chains.len() as u64;
+    for &chain in chains {
+        hash = (hash.rotate_left(5) ^ u64::from(chain)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    WAITS.with(|waits| {
+        let place = &waits[(hash >> 58) as usize % KNOWN_WAITS];
+        if place.get().0 != hash {
+            place.set((hash, table::intern_wait(chains)));
+        }
+        place.get().1
+    })
+}

@@ -1,0 +1,20 @@
+//! Chains: the functions that a thread is in when a waker is cloned, which is where a task begins to wait.
+//!
+//! The future that a task waits for clones the waker that it is polled with. At that moment [`capture`] notes where the
+//! thread is: by the stack ([`stack`], feature `stacks`) and by the instrumented functions that are being polled. Each
+//! such chain of functions has a number ([`table`]), and one that is known ([`index`]) takes a few ns a function to be
+//! recognised. Of tasks of the runtime [`wakers`] sees each clone.
+
+pub(crate) mod capture;
+mod chain;
+mod index;
+#[cfg_attr(not(has_stacks), path = "no_stack.rs")]
+mod stack;
+pub(crate) mod table;
+#[cfg_attr(not(has_wakes), path = "no_wakers.rs")]
+pub(crate) mod wakers;
+
+/// Prepares for recording, so that no poll has to.
+pub(crate) fn prepare() {
+    stack::prepare();
+}

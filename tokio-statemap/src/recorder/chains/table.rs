@@ -1,0 +1,151 @@
+//! The chains of functions at which tasks wait, by number, so that a record can hold one.
+//!
+//! They belong to the process, not to a recorder, as addresses mean the same everywhere in it.
+
+use std::hash::Hash;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::recorder::calls::Function;
+pub(crate) use crate::recorder::chains::chain::{Chain, ChainId};
+use crate::recorder::chains::index::{Index, Known};
+pub(crate) use crate::recorder::record::{UNKNOWN, WaitId};
+use crate::util::map::Map;
+use crate::util::sync::lock;
+
+/// The chains at which a task waits: mostly one, several where it polls several futures at once.
+pub(crate) type Wait = Box<[ChainId]>;
+
+/// Nothing cloned the waker, so that nothing will wake the task.
+pub(crate) const NOTHING: WaitId = (1 << 14) - 1;
+
+/// In a part of a timeline: something was cloned where it isn't known, so that the place before no longer holds.
+pub(crate) const ELSEWHERE: WaitId = NOTHING - 1;
+
+/// The most waits.
+const MOST_WAITS: usize = ELSEWHERE as usize - 1;
+/// The most chains, and functions in all of them.
+const MOST_CHAINS: usize = 1 << 15;
+const MOST_RETURNS: usize = 1 << 20;
+
+static CHAINS: Mutex<Chains> = Mutex::new(Chains { all: Interned::new(), index: Index::new() });
+static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
+/// The number of waits that began at a place that isn't kept.
+static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
+/// `true` once there are so many chains that no more are kept.
+static IS_FULL: AtomicBool = AtomicBool::new(false);
+
+/// The chains, which live as long as the process.
+struct Chains {
+    all: Interned<&'static Chain>,
+    index: Index,
+}
+
+/// Different values, by number.
+struct Interned<T> {
+    numbers: Option<Map<T, u32>>,
+    all: Vec<T>,
+    /// The sum of their sizes.
+    size: usize,
+}
+
+impl<T: Clone + Hash + Eq> Interned<T> {
+    const fn new() -> Self {
+        Self { numbers: None, all: Vec::new(), size: 0 }
+    }
+
+    fn number(&self, value: &T) -> Option<u32> {
+        self.numbers.as_ref()?.get(value).copied()
+    }
+
+    /// Adds a value that isn't there, and returns its number.
+    fn add(&mut self, value: T, size: usize) -> u32 {
+        let number = self.all.len() as u32;
+        self.numbers.get_or_insert_default().insert(value.clone(), number);
+        self.all.push(value);
+        self.size += size;
+        number
+    }
+}
+
+/// Returns whether there are so many chains that no more are kept.
+#[inline]
+pub(super) fn is_full() -> bool {
+    IS_FULL.load(Ordering::Relaxed)
+}
+
+/// Returns the number of a chain, and of the wait for it alone; `None` if there are too many.
+pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
+    let size = chain.returns.len();
+    let mut chains = lock(&CHAINS);
+    let chains = &mut *chains;
+    // It lives as long as the process if it is new.
+    let chain = Box::new(chain);
+    if let Some(id) = chains.number(&chain) {
+        return Some((id, intern_wait(&[id])));
+    }
+    if chains.all.all.len() >= MOST_CHAINS || chains.all.size >= MOST_RETURNS {
+        IS_FULL.store(true, Ordering::Relaxed);
+        return None;
+    }
+    let chain: &'static Chain = Box::leak(chain);
+    let id = chains.all.add(chain, size);
+    let alone = intern_wait(&[id]);
+    chains.index.add(Known { chain, id, alone });
+    Some((id, alone))
+}
+
+impl Chains {
+    fn number(&self, chain: &Chain) -> Option<ChainId> {
+        // A map of references is asked by one: of a chain that is compared and not kept.
+        self.all.numbers.as_ref()?.get(chain).copied()
+    }
+}
+
+/// Returns the number of a wait; [`UNKNOWN`] if there are too many.
+pub(super) fn intern_wait(wait: &[ChainId]) -> WaitId {
+    let mut waits = lock(&WAITS);
+    let wait: Wait = wait.into();
+    let number = match waits.number(&wait) {
+        Some(number) => number,
+        None if waits.all.len() >= MOST_WAITS => return UNKNOWN,
+        None => waits.add(wait, 1),
+    };
+    WaitId::try_from(number + 1).unwrap_or(UNKNOWN)
+}
+
+/// Counts a wait whose place isn't kept.
+pub(super) fn not_kept() {
+    NOT_KEPT.fetch_add(1, Ordering::Relaxed);
+}
+
+/// All that was seen so far in this process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) chains: Vec<&'static Chain>,
+    /// Each at its number less one.
+    pub(crate) waits: Vec<Wait>,
+    /// The number of waits that began at a place that isn't kept.
+    pub(crate) not_kept: u64,
+}
+
+impl Places {
+    /// Returns the instrumented functions of the chains of a wait, in their order.
+    pub(crate) fn calls(&self, wait: WaitId) -> Vec<&'static Function> {
+        let wait = usize::from(wait).checked_sub(1).and_then(|index| self.waits.get(index));
+        let mut calls = Vec::new();
+        for &chain in wait.map_or(&[][..], |wait| wait) {
+            if let Some(chain) = self.chains.get(chain as usize) {
+                calls.extend_from_slice(chain.calls());
+            }
+        }
+        calls
+    }
+
+    pub(crate) fn now() -> Self {
+        // First, so that the chains of each wait are there.
+        let waits = lock(&WAITS).all.clone();
+        let chains = lock(&CHAINS).all.all.clone();
+        Self { chains, waits, not_kept: NOT_KEPT.load(Ordering::Relaxed) }
+    }
+}

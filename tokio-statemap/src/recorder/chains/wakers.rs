@@ -1,0 +1,142 @@
+//! The wakers of Tokio's tasks, whoever spawned these.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+use super::capture;
+use crate::recorder::process;
+use crate::sys::task_waker::{self, Observer, Unseen};
+use crate::util::message::warn;
+use crate::util::sync::lock;
+
+/// What a recorder sees of the wakers of tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nothing so far, or nothing is wanted.
+    #[default]
+    Nothing,
+    /// All clones, while it records.
+    Clones,
+    /// Nothing, for a reason.
+    Not(Unseen),
+}
+
+/// The wakers of tasks, for one recorder.
+#[derive(Debug, Default)]
+pub(crate) struct Wakers(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    is_watching: bool,
+    seen: Seen,
+}
+
+impl Wakers {
+    /// Has the places captured from now on at which wakers are cloned.
+    pub(crate) fn watch(&self) {
+        let mut state = lock(&self.0);
+        if !state.is_watching {
+            let watched = task_waker::install::<Captures>();
+            state.is_watching = watched.is_ok();
+            state.seen = watched.map_or_else(Seen::Not, |()| Seen::Clones);
+            if let Err(why) = watched {
+                tell(why);
+            }
+        }
+    }
+
+    /// Ends that.
+    pub(crate) fn leave(&self) {
+        // Another thread of the parent may hold the lock for ever. What is installed does no harm.
+        if process::is_forked() {
+            return;
+        }
+        if std::mem::take(&mut lock(&self.0).is_watching) {
+            task_waker::uninstall::<Captures>();
+        }
+    }
+
+    /// Returns what was seen in the last window.
+    pub(crate) fn seen(&self) -> Seen {
+        lock(&self.0).seen
+    }
+}
+
+/// Says why the places aren't known, once.
+fn tell(why: Unseen) {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    let why = match why {
+        // That is so for every run, and in the documentation.
+        Unseen::Here => return,
+        Unseen::Filtered => "a filter of system calls may end the process",
+        Unseen::NoTable => "this version of Tokio has wakers of another form",
+        Unseen::ReadOnly => "the table of its wakers can't be written to",
+        Unseen::OwnClone => "a clone of a waker of our own was not seen",
+    };
+    if !IS_TOLD.swap(true, Ordering::Relaxed) {
+        warn(format_args!(
+            "it is known only of tasks that are spawned through tokio_statemap where they wait: {why}"
+        ));
+    }
+}
+
+impl Drop for Wakers {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Captures where tasks begin to wait.
+struct Captures;
+
+impl Observer for Captures {
+    #[inline]
+    fn cloned(task: *const ()) {
+        capture::task_waker_cloned(task.addr());
+    }
+
+    #[inline(never)]
+    fn sees(waker: &Waker) -> bool {
+        capture::task_poll_starts();
+        drop(std::hint::black_box(waker).clone());
+        capture::task_poll_ends().is_some()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use super::*;
+
+    #[test]
+    fn clones_are_seen_and_are_tokios() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        for _ in 0..3 {
+            let (one, other) = (Wakers::default(), Wakers::default());
+            assert_eq!(one.seen(), Seen::Nothing);
+            for wakers in [&one, &other, &one] {
+                wakers.watch();
+                assert_eq!(wakers.seen(), Seen::Clones);
+            }
+            one.leave();
+            let task = async {
+                let mut polls = 0;
+                poll_fn(|cx| {
+                    polls += 1;
+                    capture::task_poll_starts();
+                    let clone = cx.waker().clone();
+                    assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
+                    let wait = capture::task_poll_ends();
+                    assert!(wait.is_some(), "one of two is left");
+                    clone.wake();
+                    if polls < 3 { Poll::Pending } else { Poll::Ready(polls) }
+                })
+                .await
+            };
+            assert_eq!(runtime.block_on(runtime.spawn(task)).expect("it ends"), 3);
+        }
+    }
+}
