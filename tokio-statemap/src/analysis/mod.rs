@@ -61,7 +61,7 @@ pub use recording::Recording;
 pub use report::{Counts, Report};
 pub(crate) use statement::{Statement, function_name};
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
-pub use verdict::{Healthy, Verdict};
+pub use verdict::{Contended, Healthy, Verdict};
 #[cfg(feature = "read")]
 pub(crate) use waits::place_label;
 pub use waits::{Holder, WaitRow, Waits};

@@ -7,9 +7,11 @@ use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
 use super::long_polls::LongPoll;
 use super::statement::{Statement, n_tasks_of, no_long_poll, off_worker_sentence, setting};
+use super::waits::{Holder, WaitRow, Waits};
 use super::workers;
 use crate::trace::timeline::Timeline;
-use crate::util::quantity::{human, percent};
+use crate::util::clean::clean;
+use crate::util::quantity::{count, human, human_sum, percent};
 
 /// The verdict of a report: what held the runtime up, or what is known instead. `Display` says it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,10 +58,62 @@ pub struct Healthy {
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
+    /// The line at which tasks queued for a lock, or for permits, if on average one did at all times.
+    pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
+}
+
+/// A line at which tasks queued for a lock, or for permits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Contended {
+    /// Where they waited for it: `src/shop.rs:17, Mutex::lock`.
+    pub at: String,
+    /// The number of waits.
+    pub times: u64,
+    /// The time that these took in sum, in ns.
+    pub total_ns: u128,
+    /// The longest one, in ns.
+    pub longest_ns: u64,
+    /// Where its holder waited meanwhile, if it mostly did so at one line.
+    pub holder: Option<String>,
+}
+
+/// A wait of less than this is no reason to look at a lock.
+const LONG_LOCK_NS: u64 = 10_000_000;
+
+impl Contended {
+    /// Finds the line, if on average one task or more waited there.
+    fn find(waits: &Waits, recorded_ns: u64) -> Option<Self> {
+        let is_queue = |row: &&WaitRow| {
+            row.is_for_a_lock()
+                && row.longest_ns >= LONG_LOCK_NS
+                && row.total_ns >= u128::from(recorded_ns)
+        };
+        let row = waits.lines.iter().find(is_queue)?;
+        Some(Self {
+            at: row.label(),
+            times: row.times,
+            total_ns: row.total_ns,
+            longest_ns: row.longest_ns,
+            holder: row.holder.as_ref().map(Holder::label),
+        })
+    }
+}
+
+impl fmt::Display for Contended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (at, waits) = (clean(&self.at), count(self.times, "wait"));
+        let (total, longest) = (human_sum(self.total_ns), human(self.longest_ns));
+        write!(f, "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}.")?;
+        match &self.holder {
+            Some(holder) => write!(f, " Its holder itself waited at {}.", clean(holder)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Verdict {
@@ -137,10 +191,14 @@ impl Healthy {
         let mut said = Statement::new(format!(
             "Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."
         ));
-        if let Some(Stuck { place, tasks: n, waited_ns }) = self.stuck {
-            let (tasks, waited) = (n_tasks_of(n, place), human(waited_ns));
-            let up_to = if n > 1 { "up to " } else { "" };
-            said.add(format!("At the end, {tasks} had waited longest, for {up_to}{waited}."));
+        if let Some(contended) = &self.contended {
+            said.add(contended.to_string());
+        }
+        if let Some(Stuck { place, tasks: n, waited_ns, at, .. }) = &self.stuck {
+            let (tasks, waited) = (n_tasks_of(*n, *place), human(*waited_ns));
+            let up_to = if *n > 1 { "up to " } else { "" };
+            let at = at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
+            said.add(format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}."));
         }
         if self.has_no_tasks {
             said.add(
@@ -156,15 +214,15 @@ impl Healthy {
 const NO_TASKS_NS: u64 = 1_000_000_000;
 
 /// Finds all issues, or what is known without them.
-pub(super) fn judge(timeline: &Timeline, facts: &Facts<'_>) -> Verdict {
+pub(super) fn judge(timeline: &Timeline, facts: &Facts<'_>, waits: &Waits) -> Verdict {
     let (issues, stuck) = issues::find(timeline, facts);
     match issues.is_empty() {
-        true => without_issues(facts, stuck),
+        true => without_issues(facts, stuck, waits),
         false => Verdict::Issues(issues),
     }
 }
 
-fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>) -> Verdict {
+fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, waits: &Waits) -> Verdict {
     let recording = facts.recording;
     let busy_share = workers::busy_share(facts.workers);
     if recording.is_empty() {
@@ -188,6 +246,7 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>) -> Verdict {
         off_worker: facts.off_worker.clone(),
         is_partial: lost.total() > lost.dropped_events,
         unattributed: facts.blame.unattributed,
+        contended: Contended::find(waits, recorded_ns),
         stuck,
         has_no_tasks: facts.tasks == 0
             && recorded_ns >= NO_TASKS_NS

@@ -20,10 +20,17 @@ pub(super) enum Awaited {
     Unknown,
 }
 
-/// Names in the paths of Tokio's functions that wait for what another task must release.
-const LOCKS: [&str; 3] = ["Mutex", "RwLock", "tokio::sync::barrier::"];
-const PERMITS: [&str; 4] =
-    ["Semaphore", "tokio::sync::batch_semaphore::", "Sender<T>::send", "Sender<T>::reserve"];
+/// Names in the paths of Tokio's functions that wait for what another task must release. Of an async function that was inlined
+/// only the module may be known.
+const LOCKS: [&str; 5] =
+    ["Mutex", "RwLock", "tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::barrier"];
+const PERMITS: [&str; 5] = [
+    "Semaphore",
+    "tokio::sync::semaphore",
+    "tokio::sync::batch_semaphore",
+    "Sender<T>::send",
+    "Sender<T>::reserve",
+];
 
 /// The number of functions of one wait that are looked at: a file may have any number of them.
 const MOST: usize = 1 << 12;
@@ -103,6 +110,9 @@ mod tests {
             ("async tokio::net::tcp::listener::TcpListener::accept", Awaited::Outside),
             ("tokio::signal::unix::Signal::recv", Awaited::Outside),
             ("async tokio::sync::mutex::Mutex<T>::lock", Awaited::Lock),
+            ("an async fn of tokio::sync::mutex", Awaited::Lock),
+            ("an async fn of tokio::sync::semaphore", Awaited::Permit),
+            ("an async fn of tokio::sync::mpsc::bounded", Awaited::Task),
             ("tokio::sync::rwlock::RwLock<T>::read", Awaited::Lock),
             ("async tokio::sync::mpsc::bounded::Sender<T>::send", Awaited::Permit),
             ("async tokio::sync::semaphore::Semaphore::acquire", Awaited::Permit),

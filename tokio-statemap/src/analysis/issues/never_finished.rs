@@ -18,7 +18,7 @@ use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
 /// Tasks of a spawn location that had waited for most of the recording when it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
     /// Where they were spawned.
@@ -27,6 +27,9 @@ pub struct Stuck {
     pub tasks: u64,
     /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
+    /// Where the task that waited longest waits, `src/shop.rs:17, Receiver::recv`; `None` if that isn't known.
+    pub at: Option<String>,
+    longest: Option<Spot>,
 }
 
 /// Tasks of one spawn location that waited for most of the recording, up to its end, and should have finished.
@@ -161,7 +164,7 @@ const TIMES_AS_FAST: u64 = 10;
 pub(super) struct Found {
     /// The tasks that should have finished, those that waited longest first.
     pub(super) never: Vec<NeverFinished>,
-    /// The other tasks that waited longest, if for long. They may wait for a client that never came.
+    /// The other tasks that waited longest in sum, if for long. They may wait for a client that never came.
     pub(super) stuck: Option<Stuck>,
 }
 
@@ -230,14 +233,18 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
     }
     let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.waited_ns), never.place);
     crate::util::sort::by_key(&mut found.never, rank);
-    for never in &mut found.never {
-        let Some(spot) = never.spots.first() else { continue };
-        let Some(index) = timeline.tasks.position(spot.task) else { continue };
-        let task = timeline.tasks.at(index);
-        if let Some((_, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) {
-            let at = place_label(wait);
-            never.at = (!at.is_empty()).then_some(at);
+    let waits_at = |spot: Option<&Spot>| {
+        let task = timeline.tasks.at(timeline.tasks.position(spot?.task)?);
+        match wait_to_the_end(timeline, shutdown, &task)? {
+            (_, Waiting::At(wait)) => Some(place_label(wait)).filter(|at| !at.is_empty()),
+            _ => None,
         }
+    };
+    for never in &mut found.never {
+        never.at = waits_at(never.spots.first());
+    }
+    if let Some(stuck) = &mut found.stuck {
+        stuck.at = waits_at(stuck.longest.as_ref());
     }
     found
 }
@@ -338,9 +345,16 @@ impl Group {
 impl Found {
     fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
-            let Spots { n, longest_ns, .. } = group.for_others;
-            if n > 0 && self.stuck.is_none_or(|stuck| stuck.waited_ns < longest_ns) {
-                self.stuck = Some(Stuck { place, tasks: n, waited_ns: longest_ns });
+            let (n, longest_ns) = (group.for_others.n, group.for_others.longest_ns);
+            let in_sum = |tasks: u64, waited_ns: u64| u128::from(tasks) * u128::from(waited_ns);
+            let is_most = self
+                .stuck
+                .as_ref()
+                .is_none_or(|most| in_sum(most.tasks, most.waited_ns) < in_sum(n, longest_ns));
+            if n > 0 && is_most {
+                let longest = group.for_others.longest.first().copied();
+                self.stuck =
+                    Some(Stuck { place, tasks: n, waited_ns: longest_ns, at: None, longest });
             }
             return;
         };

@@ -174,6 +174,7 @@ impl Timeline {
         };
         let off_worker =
             off_worker.and_then(|poll| poll.describe(self, &spelling, Delay::default()));
+        let waits = waits::find(self);
         let facts = Facts {
             recording: &recording,
             spelling: &spelling,
@@ -190,13 +191,13 @@ impl Timeline {
             off_worker,
         };
         Report {
-            verdict: verdict::judge(self, &facts),
+            verdict: verdict::judge(self, &facts, &waits),
             counts,
             longest_polls,
             machine: self.machine,
             exhausted_pool: self.pool.exhausted,
             profile: self.profile.clone(),
-            waits: waits::find(self),
+            waits,
             still_waiting: self.still_waiting(),
             recording,
             workers,

@@ -194,7 +194,7 @@ impl Found<'_> {
 
 impl WaitRow {
     /// Returns whether another task must release what is awaited.
-    pub(super) fn is_for_a_lock(&self) -> bool {
+    pub(in crate::analysis) fn is_for_a_lock(&self) -> bool {
         const LOCKS: [&str; 3] =
             ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
         let awaits = self.awaits.as_deref().map(|name| name.trim_start_matches("an async fn of "));

@@ -22,8 +22,8 @@ pub(crate) use runtimes::of_runtimes;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    BusyWorkers, Counts, Culprit, Delay, Evidence, Explanation, Healthy, Holder, Issue, Lengths,
-    LocationRow, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, Place,
-    PoolShortage, Recording, Report, Stall, Starved, StillWaiting, Stuck, Unattributed, Verdict,
-    WaitRow, Waits, WhyNever, WorkerShare,
+    BusyWorkers, Contended, Counts, Culprit, Delay, Evidence, Explanation, Healthy, Holder, Issue,
+    Lengths, LocationRow, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished,
+    Place, PoolShortage, Recording, Report, Stall, Starved, StillWaiting, Stuck, Unattributed,
+    Verdict, WaitRow, Waits, WhyNever, WorkerShare,
 };
