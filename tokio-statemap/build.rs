@@ -15,8 +15,9 @@ fn main() {
 fn alias(name: &str, feature: &str) {
     println!("cargo::rustc-check-cfg=cfg({name})");
     let target = |what: &str| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
-    let is_supported =
-        target("OS") == "linux" && ["x86_64", "aarch64"].contains(&target("ARCH").as_str());
+    let is_supported = target("OS") == "linux"
+        && target("POINTER_WIDTH") == "64"
+        && ["x86_64", "aarch64"].contains(&target("ARCH").as_str());
     if is_supported && env::var_os(feature).is_some() {
         println!("cargo::rustc-cfg={name}");
     }

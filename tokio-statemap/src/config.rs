@@ -59,7 +59,7 @@ pub struct CollectorConfig {
     /// Enables seeing where tasks wait, all of them, as their wakers are cloned. Default: `true`.
     ///
     /// For that a function of this crate stands in for one of Tokio's, while anything is recorded. It has no effect without
-    /// this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 100 ns longer.
+    /// this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 50 ns longer.
     pub wakes: bool,
 }
 

@@ -22,6 +22,7 @@ thread_local! {
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
         task: Cell::new(0),
+        id: Cell::new(None),
         nested: Cell::new(0),
         of_probe: Cell::new(OUTSIDE),
     } };
@@ -38,6 +39,8 @@ struct OfRuntime {
     /// The address of the task whose waker was cloned first in the poll: most likely its own.
     #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
     task: Cell<usize>,
+    /// The task that Tokio said was polled then.
+    id: Cell<Option<tokio::task::Id>>,
     /// The number of polls that this one is in: a poll may block on another runtime.
     nested: Cell<usize>,
     /// [`NUMBER`] of the outermost of them, if that is a probe's.
@@ -72,21 +75,27 @@ fn nest(outer: usize, was_of_runtime: bool) {
 /// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
 /// [`UNKNOWN`].
 #[inline]
-pub(crate) fn task_poll_ends() -> Option<WaitId> {
+pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
     let number = number();
+    // Nothing is watched, or wasn't yet as the poll started.
+    if number == OUTSIDE {
+        return None;
+    }
     IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
     if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
         NUMBER.with(|number| number.set(OUTSIDE));
         return None;
     }
-    task_waits(number)
+    task_waits(number, task)
 }
 
 #[inline(never)]
-fn task_waits(number: usize) -> Option<WaitId> {
+fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
     OF_RUNTIME.with(|of| {
         let wait = match number {
-            0 | OUTSIDE => None,
+            0 => None,
+            // A runtime without our hooks may have polled its own task within this one's poll.
+            _ if of.id.get() != Some(task) => Some(UNKNOWN),
             _ => Some(of.captures.wait()),
         };
         let nested = of.nested.get();
@@ -121,10 +130,12 @@ pub(crate) fn task_waker_cloned(task: usize) {
     OF_RUNTIME.with(|of| {
         if number() == 0 {
             of.task.set(task);
+            of.id.set(tokio::task::try_id());
         }
-        // Some pass on the waker of another task, in which nothing begins to wait.
-        if of.task.get() == task {
-            of.captures.capture();
+        match of.task.get() == task {
+            true => of.captures.capture(),
+            // That of another task, which is passed on or polled within: which one is whose isn't known.
+            false => NUMBER.with(|number| number.set(LOST)),
         }
     });
 }
@@ -144,7 +155,11 @@ pub(crate) fn number() -> usize {
 /// Forgets what was captured after the first `number`: what waited there is over.
 #[inline]
 pub(crate) fn forget_after(number: usize) {
-    NUMBER.with(|captured| captured.set(captured.get().min(number)));
+    NUMBER.with(|captured| {
+        if captured.get() < LOST {
+            captured.set(captured.get().min(number));
+        }
+    });
 }
 
 /// The poll of a probe: while it lives, what is captured on this thread is the probe's.
@@ -255,7 +270,10 @@ impl Captures {
         depth: u32,
         calls_hash: u64,
     ) -> Option<(ChainId, WaitId)> {
-        let returns = stack::follow(here, end)?;
+        let Some(returns) = stack::follow(here, end) else {
+            table::followed_in_vain();
+            return None;
+        };
         let mut calls = Vec::new();
         call_stack::calls_above(self.calls_before.get(), |call| calls.push(call.function));
         table::intern_chain(Chain { depth, returns, calls_hash, calls })

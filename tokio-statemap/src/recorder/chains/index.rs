@@ -2,9 +2,12 @@
 //!
 //! Chains of one depth begin with the same functions of this crate, and differ from some function on. Where two that are
 //! known differ for the first time, both keep a return address at the same place of the stack, as all functions further in
-//! are the same. So the index is a tree: its root is the depth, a node is such a place, a branch is the address there, and
-//! a leaf is a chain, of which all addresses are compared. All branches are in one hash table, whose slots are words that
-//! are written once, but for a leaf that becomes a node.
+//! are the same. So the index is a tree: its root is the depth, a node is a place at which all chains below it keep an
+//! address, a branch is the address there, and a leaf is a chain, of which all addresses are compared. All branches are in
+//! one hash table, whose slots are words.
+//!
+//! A function that aligns its frame keeps its address at several places. Chains that can't be told apart for that are listed
+//! by their depth in the same table, and compared one after the other.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,8 +75,9 @@ impl Target {
     }
 }
 
-/// The number that stands for the root in a branch; no node has it.
+/// The numbers that stand for the root, and for a list, in a branch; no node has them.
 const ROOT: u32 = u32::MAX;
+const LIST: u32 = u32::MAX - 1;
 
 #[inline]
 fn hash(node: u32, word: u64) -> u64 {
@@ -84,6 +88,11 @@ fn hash(node: u32, word: u64) -> u64 {
 #[inline]
 fn root(depth: u32, calls_hash: u64) -> u64 {
     hash(ROOT, calls_hash ^ u64::from(depth) << 20)
+}
+
+#[inline]
+fn list(depth: u32, calls_hash: u64) -> u64 {
+    hash(LIST, calls_hash ^ u64::from(depth) << 20)
 }
 
 /// Returns the slot of a branch, and what it leads to; or a free slot.
@@ -118,34 +127,58 @@ pub(super) fn find(
     depth: u32,
     calls_hash: u64,
 ) -> Option<&'static Known> {
-    let mut target = slot(root(depth, calls_hash))?.1?;
-    loop {
-        match target {
-            Target::Node(number, offset) => {
-                let word = stack::word(here, end, offset)?;
-                target = slot(hash(number, word))?.1?;
-            }
-            Target::Chain(id) => {
-                let known = known(id)?;
-                let chain = known.chain;
-                let is_it = chain.depth == depth
-                    && chain.calls_hash == calls_hash
-                    && stack::is_at(here, end, &chain.returns);
-                return is_it.then_some(known);
+    let is_it = |known: &&Known| {
+        let chain = known.chain;
+        chain.depth == depth
+            && chain.calls_hash == calls_hash
+            && stack::is_at(here, end, &chain.returns)
+    };
+    let in_tree = || {
+        let mut target = slot(root(depth, calls_hash))?.1?;
+        let mut inside = 0;
+        loop {
+            match target {
+                // Farther out at each step, or it would be another's branch.
+                Target::Node(number, offset) if offset > inside => {
+                    inside = offset;
+                    let word = stack::word(here, end, offset)?;
+                    target = slot(hash(number, word))?.1?;
+                }
+                Target::Node(..) => return None,
+                Target::Chain(id) => return known(id).filter(is_it),
             }
         }
-    }
+    };
+    in_tree().or_else(|| listed(depth, calls_hash).find(is_it))
+}
+
+/// Returns the chains that are listed by this depth and these calls.
+#[inline]
+fn listed(depth: u32, calls_hash: u64) -> impl Iterator<Item = &'static Known> {
+    let hash = list(depth, calls_hash);
+    let first = hash as usize % SLOTS;
+    (first..first + PROBES)
+        .map(|place| TABLE[place % SLOTS].load(Ordering::Acquire))
+        .take_while(|word| *word != 0)
+        .filter(move |word| word >> 32 == hash >> 32)
+        .filter_map(|word| match Target::unpack(word as u32) {
+            Target::Chain(id) => known(id),
+            Target::Node(..) => None,
+        })
 }
 
 /// Adds chains. One thread at a time has it.
 #[derive(Debug)]
 pub(super) struct Index {
-    nodes: u32,
+    /// The number of the first node.
+    first: u32,
+    /// For each node, a chain below it.
+    below: Vec<ChainId>,
 }
 
 impl Index {
     pub(super) const fn new() -> Self {
-        Self { nodes: 0 }
+        Self { first: 0, below: Vec::new() }
     }
 
     /// Adds a chain that isn't there. If there is no room it isn't found.
@@ -154,42 +187,76 @@ impl Index {
         let Some(block) = CHAINS.get(id as usize / BLOCK) else { return };
         let block = block.get_or_init(|| Box::new([const { OnceLock::new() }; BLOCK]));
         // Before any branch leads to it.
-        if block[id as usize % BLOCK].set(new).is_err() {
-            return;
+        if block[id as usize % BLOCK].set(new).is_ok() && self.add_to_tree(chain, id).is_none() {
+            add_to_list(chain, id);
         }
+    }
+
+    /// Returns `None` if the chain can't be told from another one by the address at one place.
+    fn add_to_tree(&mut self, chain: &Chain, id: ChainId) -> Option<()> {
         let mut at = root(chain.depth, chain.calls_hash);
         loop {
-            let Some((place, target)) = slot(at) else { return };
-            match target {
-                None => return put(place, at, Target::Chain(id)),
+            let (place, target) = slot(at)?;
+            let (below, node_at) = match target {
+                None => {
+                    put(place, at, Target::Chain(id));
+                    return Some(());
+                }
+                Some(Target::Chain(other)) => (other, u32::MAX),
                 Some(Target::Node(number, offset)) => {
-                    let Some(word) = word_of(chain, offset) else { return };
-                    at = hash(number, word);
+                    (*self.below.get(number.checked_sub(self.first)? as usize)?, offset)
                 }
-                Some(Target::Chain(other)) => {
-                    let Some(known) = known(other) else { return };
-                    return self.split(place, at, known, chain, id);
+            };
+            let other = known(below)?.chain;
+            let (a, b) = first_difference(other, chain)?;
+            match target {
+                // They differ there, or farther out: then they have the same address there.
+                Some(Target::Node(number, offset)) if a.offset().min(b.offset()) >= node_at => {
+                    at = hash(number, word_of(chain, offset)?);
                 }
+                Some(before) if a.offset() == b.offset() => {
+                    let (new, was) = ((b.address, Target::Chain(id)), (a.address, before));
+                    return self.split((place, at), a.offset(), below, [was, new]);
+                }
+                _ => return None,
             }
         }
     }
 
-    /// Makes a leaf, which is `other`, a node that leads to both chains.
-    fn split(&mut self, leaf: &AtomicU64, at: u64, other: &Known, chain: &Chain, id: ChainId) {
-        let Some((a, b)) = first_difference(other.chain, chain) else { return };
-        let node = Target::Node(self.nodes, a.offset());
-        if a.offset() != b.offset() || node.pack().is_none() {
-            return;
-        }
-        for (word, id) in [(a.address, other.id), (b.address, id)] {
-            let at = hash(self.nodes, word);
+    /// Puts a node before what was at a slot.
+    fn split(
+        &mut self,
+        (place, at): (&AtomicU64, u64),
+        offset: u32,
+        below: ChainId,
+        branches: [(u64, Target); 2],
+    ) -> Option<()> {
+        let number = self.first + self.below.len() as u32;
+        let node = Target::Node(number, offset);
+        node.pack()?;
+        // Also if it fails: its branches may be there.
+        self.below.push(below);
+        for (word, target) in branches {
+            let at = hash(number, word);
             // The branches of a new node are free, unless hashes of others are the same.
-            let Some((place, None)) = slot(at) else { return };
-            put(place, at, Target::Chain(id));
+            let (place, None) = slot(at)? else { return None };
+            put(place, at, target);
         }
-        self.nodes += 1;
         // Last, so that whoever sees the node sees its branches.
-        put(leaf, at, node);
+        put(place, at, node);
+        Some(())
+    }
+}
+
+/// Lists a chain by its depth, if there is room.
+fn add_to_list(chain: &Chain, id: ChainId) {
+    let hash = list(chain.depth, chain.calls_hash);
+    let first = hash as usize % SLOTS;
+    for place in first..first + PROBES {
+        let slot = &TABLE[place % SLOTS];
+        if slot.load(Ordering::Relaxed) == 0 {
+            return put(slot, hash, Target::Chain(id));
+        }
     }
 }
 
@@ -252,12 +319,23 @@ mod tests {
 
         // Numbers that other tests don't get to.
         const FROM: ChainId = 20_000;
-        let mut index = Index { nodes: 40_000 };
+        let mut index = Index { first: 40_000, below: Vec::new() };
         let mut words = [0_u64; 64];
         let end = StackEnd::of_words(&words);
         let here =
             Registers { stack_pointer: words.as_ptr().addr() as u64, ..Registers::default() };
-        let returns_of = |n: u64| [(8, 1), (24, 2 + n / 1000), (40, 3 + n % 1000), (80, 4 + n % 7)];
+        // A frame after the second function is as large as that function says, and some align theirs.
+        let returns_of = |n: u64| {
+            let (second, third) = (2 + n / 1000, 40 + 8 * (n % 5) as u32);
+            let aligned = if n % 500 == 499 { 8 } else { 0 };
+            [
+                (8, 1),
+                (24, second),
+                (32, 70 + n % 5),
+                (third + aligned, 3 + n % 1000),
+                (88, 4 + n % 7),
+            ]
+        };
         let mut chains = Vec::new();
         for n in 0..3000 {
             let (chain, id) = (chain(&words, &returns_of(n)), FROM + n as ChainId);
@@ -265,13 +343,14 @@ mod tests {
             chains.push(chain);
         }
         for n in (0..3000).rev() {
+            words.fill(n * 7);
             for (offset, address) in returns_of(n) {
                 words[offset as usize / 8] = std::hint::black_box(address);
             }
             std::hint::black_box(&mut words);
             let found = find(&here, end, 512, 0xFEED).expect("it is there");
             assert_eq!(found.id, FROM + n as ChainId);
-            words[10] = std::hint::black_box(99);
+            words[11] = std::hint::black_box(99);
             std::hint::black_box(&mut words);
             assert!(find(&here, end, 512, 0xFEED).is_none(), "another function");
         }

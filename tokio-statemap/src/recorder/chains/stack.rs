@@ -39,3 +39,22 @@ pub(super) fn is_at(here: &Registers, end: StackEnd, returns: &[Return]) -> bool
 pub(super) fn follow(here: &Registers, end: StackEnd) -> Option<Vec<Return>> {
     returns(&CopyOfOwn::new(here, end)?, here)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::NEEDED;
+    use crate::recorder::chains::capture::ProbePoll;
+    use crate::sys::paint::stack_used_by;
+
+    #[test]
+    fn to_follow_a_stack_takes_two_thirds_of_what_must_be_left() {
+        super::prepare();
+        let mut captured = false;
+        let poll = std::hint::black_box(ProbePoll::new());
+        let used = stack_used_by(&mut || {
+            std::hint::black_box(&poll).capture();
+            captured = !poll.is_empty();
+        });
+        assert!(captured && used as u64 <= NEEDED / 3 * 2, "{used} bytes");
+    }
+}

@@ -27,8 +27,11 @@ const MOST_WAITS: usize = ELSEWHERE as usize - 1;
 /// The most chains, and functions in all of them.
 const MOST_CHAINS: usize = 1 << 15;
 const MOST_RETURNS: usize = 1 << 20;
+/// The most times that stacks are followed in vain.
+const MOST_IN_VAIN: u32 = 10_000;
 
-static CHAINS: Mutex<Chains> = Mutex::new(Chains { all: Interned::new(), index: Index::new() });
+static CHAINS: Mutex<Chains> =
+    Mutex::new(Chains { all: Interned::new(), index: Index::new(), in_vain: 0 });
 static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
 /// The number of waits that began at a place that isn't kept.
 static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
@@ -39,6 +42,8 @@ static IS_FULL: AtomicBool = AtomicBool::new(false);
 struct Chains {
     all: Interned<&'static Chain>,
     index: Index,
+    /// The number of times that a stack was followed in vain: it could not be, or the chain was there.
+    in_vain: u32,
 }
 
 /// Different values, by number.
@@ -82,6 +87,8 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
     // It lives as long as the process if it is new.
     let chain = Box::new(chain);
     if let Some(id) = chains.number(&chain) {
+        // Two threads may follow one at the same time. What the index has no room for would be followed at each wait.
+        chains.followed_in_vain();
         return Some((id, intern_wait(&[id])));
     }
     if chains.all.all.len() >= MOST_CHAINS || chains.all.size >= MOST_RETURNS {
@@ -95,7 +102,20 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
     Some((id, alone))
 }
 
+/// Notes that a stack could not be followed.
+pub(super) fn followed_in_vain() {
+    lock(&CHAINS).followed_in_vain();
+}
+
 impl Chains {
+    /// No more stacks are followed if that is in vain too often, as it takes long.
+    fn followed_in_vain(&mut self) {
+        self.in_vain += 1;
+        if self.in_vain >= MOST_IN_VAIN {
+            IS_FULL.store(true, Ordering::Relaxed);
+        }
+    }
+
     fn number(&self, chain: &Chain) -> Option<ChainId> {
         // A map of references is asked by one: of a chain that is compared and not kept.
         self.all.numbers.as_ref()?.get(chain).copied()

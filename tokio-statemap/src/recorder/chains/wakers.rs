@@ -1,10 +1,11 @@
 //! The wakers of Tokio's tasks, whoever spawned these.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use super::capture;
+use super::table::UNKNOWN;
 use crate::recorder::process;
 use crate::sys::task_waker::{self, Observer, Unseen};
 use crate::util::message::warn;
@@ -20,6 +21,15 @@ pub(crate) enum Seen {
     Clones,
     /// Nothing, for a reason.
     Not(Unseen),
+}
+
+/// The number of recorders that see the wakers of tasks.
+static WATCHING: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns whether the clones of tasks' wakers are seen.
+#[inline]
+pub(crate) fn are_watched() -> bool {
+    WATCHING.load(Ordering::Relaxed) != 0
 }
 
 /// The wakers of tasks, for one recorder.
@@ -40,8 +50,9 @@ impl Wakers {
             let watched = task_waker::install::<Captures>();
             state.is_watching = watched.is_ok();
             state.seen = watched.map_or_else(Seen::Not, |()| Seen::Clones);
-            if let Err(why) = watched {
-                tell(why);
+            match watched {
+                Ok(()) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
+                Err(why) => tell(why),
             }
         }
     }
@@ -53,6 +64,7 @@ impl Wakers {
             return;
         }
         if std::mem::take(&mut lock(&self.0).is_watching) {
+            WATCHING.fetch_sub(1, Ordering::Relaxed);
             task_waker::uninstall::<Captures>();
         }
     }
@@ -100,7 +112,8 @@ impl Observer for Captures {
     fn sees(waker: &Waker) -> bool {
         capture::task_poll_starts();
         drop(std::hint::black_box(waker).clone());
-        capture::task_poll_ends().is_some()
+        tokio::task::try_id()
+            .is_some_and(|id| capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN))
     }
 }
 
@@ -129,8 +142,8 @@ mod tests {
                     capture::task_poll_starts();
                     let clone = cx.waker().clone();
                     assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
-                    let wait = capture::task_poll_ends();
-                    assert!(wait.is_some(), "one of two is left");
+                    let wait = capture::task_poll_ends(tokio::task::id());
+                    assert!(wait.is_some_and(|wait| wait != UNKNOWN), "one of two is left");
                     clone.wake();
                     if polls < 3 { Poll::Pending } else { Poll::Ready(polls) }
                 })

@@ -13,9 +13,9 @@ use std::time::Duration;
 use tokio::runtime::TaskMeta;
 
 #[cfg(tokio_unstable)]
-use crate::recorder::chains::capture;
-#[cfg(tokio_unstable)]
 use crate::recorder::chains::table::WaitId;
+#[cfg(tokio_unstable)]
+use crate::recorder::chains::{capture, wakers};
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
@@ -95,7 +95,9 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn before_seen_task_poll(&self, meta: &TaskMeta<'_>) {
-        capture::task_poll_starts();
+        if wakers::are_watched() {
+            capture::task_poll_starts();
+        }
         self.before_task_poll(meta);
     }
 
@@ -113,7 +115,7 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
-        match capture::task_poll_ends() {
+        match capture::task_poll_ends(meta.id()) {
             None => self.after_task_poll(meta),
             Some(wait) => self.ended_in_wait(meta, wait),
         }

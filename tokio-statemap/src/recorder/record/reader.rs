@@ -110,8 +110,12 @@ impl Notes {
                 let (task, location) = unpack_spawn(record.packed_payload());
                 Entry::Spawn { task, location: Some(location) }
             }
-            Kind::PollStart => Entry::PollStart { task: payload, ready_ns: self.ready_ns.take() },
+            Kind::PollStart => {
+                self.wait = None;
+                Entry::PollStart { task: payload, ready_ns: self.ready_ns.take() }
+            }
             Kind::PollStartReady => {
+                self.wait = None;
                 let (task, ready_ns) = unpack_ready(record.packed_payload());
                 Entry::PollStart { task, ready_ns: Some(ready_ns) }
             }

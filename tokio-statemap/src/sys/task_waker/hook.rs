@@ -76,6 +76,9 @@ fn find() -> Result<Table, Unseen> {
 }
 
 fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<(), Unseen> {
+    if !filter::allows_all() {
+        return Err(Unseen::Filtered);
+    }
     let there = table.clones();
     if there != ours::<O>() && !*is_behind {
         TOKIOS.store(there, Ordering::Release);
@@ -91,7 +94,8 @@ fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<(), Unseen> 
 }
 
 fn end<O: Observer>(table: Table, is_behind: &mut bool) {
-    let is_there = table.clones() == ours::<O>();
+    // A filter that was installed since may end the process.
+    let is_there = table.clones() == ours::<O>() && filter::allows_all();
     *is_behind = !is_there || !table.set_clones(TOKIOS.load(Ordering::Acquire));
 }
 
@@ -104,7 +108,7 @@ fn ours<O: Observer>() -> usize {
 /// As of the function that it stands in for: `task` is the data of a waker of Tokio's.
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     O::cloned(task);
-    let tokios = TOKIOS.load(Ordering::Relaxed);
+    let tokios = TOKIOS.load(Ordering::Acquire);
     // SAFETY: it is what the table had for this function, which is called with what it is to be called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
     let tokios: unsafe fn(*const ()) -> RawWaker = unsafe { std::mem::transmute(tokios) };

@@ -1,7 +1,7 @@
 //! Sees the clones of the wakers of Tokio's tasks.
 //!
 //! All tasks have wakers with the same table of functions, a static of Tokio. [`install`] puts a function of ours in place of
-//! the one that clones, which then calls Tokio's. Rust regards that table as immutable: `docs/decisions/0010-wakers.md`
+//! the one that clones, which then calls Tokio's. Rust regards that table as immutable: `docs/decisions/0010-waits.md`
 //! says why it is written to all the same, and what can happen.
 
 #[cfg(has_wakes)]

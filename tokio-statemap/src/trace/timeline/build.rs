@@ -316,7 +316,7 @@ impl Builder {
                 before.add(draft);
                 draft = before;
             }
-            draft.end_waits(self.carries_waits);
+            draft.end_waits(id, self.carries_waits, (&self.windows, recent_ns));
             if let Some(task) = draft.finish(id, begin_ns, names) {
                 tasks.push(task);
             }

@@ -186,7 +186,7 @@ impl Tasks {
             };
             let Some(waiting) = waiting else { continue };
             if task.polls.is_empty() && task.first_state == TaskState::Waiting {
-                task.carried_wait = waiting.wait;
+                task.carried_wait = waiting.wait.or(task.carried_wait);
             }
             task.name = task.name.take().or_else(|| waiting.name.clone());
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::sys::threads;
 
-/// One part in so many of a processor. Where this crate isn't optimised a sample takes twenty times as long, and nobody
+/// One part in so many of a processor. Where this crate isn't optimised a sample takes ten times as long, and nobody
 /// measures how fast the program is: more is spent, or most long polls would have none.
 const SHARE: u32 = if cfg!(debug_assertions) { 40 } else { 200 };
 

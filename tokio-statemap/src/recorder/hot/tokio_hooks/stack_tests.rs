@@ -1,4 +1,4 @@
-//! A hook needs at most 2 KiB of stack on every path, as a runtime may have threads with hardly
+//! A hook needs at most 2.2 KiB of stack on every path, as a runtime may have threads with hardly
 //! more stack than Tokio itself needs. (`cargo test --release -p tokio-statemap --lib
 //! stack_tests`.)
 
@@ -18,7 +18,7 @@ use crate::trace::snapshot::Snapshot;
 use crate::util::sync::lock;
 
 /// In bytes. Without optimization no two variables share a stack slot, and no call is inlined.
-const BOUND: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };
+const BOUND: usize = if cfg!(debug_assertions) { 8192 } else { 2240 };
 
 /// The maximum that each hook needed, in bytes.
 type Needs = Arc<Mutex<BTreeMap<&'static str, usize>>>;
@@ -46,8 +46,8 @@ fn install(builder: &mut Builder, recorder: &Recorder, needs: &Needs) {
     set!(on_thread_park, thread_park, ());
     set!(on_thread_unpark, thread_unpark, ());
     set!(on_task_spawn, task_spawn, (meta));
-    set!(on_before_task_poll, before_task_poll, (meta));
-    set!(on_after_task_poll, after_task_poll, (meta));
+    set!(on_before_task_poll, before_seen_task_poll, (meta));
+    set!(on_after_task_poll, after_seen_task_poll, (meta));
     set!(on_task_terminate, task_terminate, (meta));
 }
 

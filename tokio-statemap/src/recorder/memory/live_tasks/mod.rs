@@ -379,7 +379,7 @@ impl LiveTasks {
             if let Some(task) = self.find(id) {
                 task.set_polled();
                 if let Some(wait) = end.wait() {
-                    task.set_wait(wait);
+                    task.set_wait(wait, end.ticks);
                 }
             }
         }
@@ -397,7 +397,7 @@ impl LiveTasks {
         }
     }
 
-    /// Notes when the last poll of a task ended that was in the cache, if the task still lives.
+    /// Notes when the last poll of a task ended that was in the cache, if the task is known.
     fn note_end(&mut self, end: Record) {
         if let Some(task) = end.poll_end().and_then(|id| self.tasks.get_mut(id)) {
             task.set_since(end.ticks);
@@ -407,6 +407,10 @@ impl LiveTasks {
     /// Returns the task `id`, marked as seen; `None` if it has terminated.
     fn find(&mut self, id: u64) -> Option<&mut PackedTask> {
         let task = self.tasks.get_or_add(id, || self.terminated.contains(id))?;
+        if task.window() != self.known_from {
+            // It may have gone on in between.
+            task.forget_wait();
+        }
         task.set_window(self.known_from);
         Some(task)
     }

@@ -18,7 +18,7 @@ impl RecentlyPolled {
             if !(known.equals_but_for_time(*end) && start.starts_poll_of(id)) {
                 break;
             }
-            known.ticks = end.ticks;
+            known.ticks = end.ticks.max(known.ticks);
             records = rest;
         }
         records
@@ -28,7 +28,12 @@ impl RecentlyPolled {
     #[inline]
     pub(super) fn insert(&mut self, end: Record) -> Option<Record> {
         let id = end.poll_end()?;
-        let before = std::mem::replace(&mut self.0[id as usize % Self::SLOTS], end);
+        let place = &mut self.0[id as usize % Self::SLOTS];
+        // The streams come one after the other, so a poll may be older than the one before.
+        if place.ticks > end.ticks && place.poll_end() == Some(id) {
+            return None;
+        }
+        let before = std::mem::replace(place, end);
         (!before.equals_but_for_time(end)).then_some(before)
     }
 

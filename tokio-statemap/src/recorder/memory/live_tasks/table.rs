@@ -20,6 +20,7 @@ pub(super) struct PackedTask {
 /// The bits of a time in ticks that aren't kept, and how many others are: some twelve years of ns.
 const SINCE_SHIFT: u32 = 12;
 const SINCE_BITS: u32 = 48;
+const SINCE: u64 = (1 << SINCE_BITS) - 1;
 
 /// The id of no task.
 pub(super) const NONE: u64 = u64::MAX;
@@ -32,17 +33,29 @@ impl PackedTask {
     /// Returns where it waits, and the end of its last poll in ticks; `None` if it isn't known where.
     pub(super) fn wait(&self) -> Option<(WaitId, u64)> {
         let wait = (self.wait_since >> SINCE_BITS) as WaitId;
-        (wait != UNKNOWN)
-            .then_some((wait, (self.wait_since & ((1 << SINCE_BITS) - 1)) << SINCE_SHIFT))
+        (wait != UNKNOWN).then_some((wait, self.since() << SINCE_SHIFT))
     }
 
-    pub(super) fn set_wait(&mut self, wait: WaitId) {
-        self.wait_since = u64::from(wait) << SINCE_BITS | self.wait_since & ((1 << SINCE_BITS) - 1);
+    /// Sets where it waits after a poll that ended at `ticks`, unless a later one is known.
+    pub(super) fn set_wait(&mut self, wait: WaitId, ticks: u64) {
+        if ticks >> SINCE_SHIFT >= self.since() {
+            self.wait_since = u64::from(wait) << SINCE_BITS | ticks >> SINCE_SHIFT & SINCE;
+        }
     }
 
+    /// Sets the end of a poll, unless a later one is known.
     pub(super) fn set_since(&mut self, ticks: u64) {
-        let since = ticks >> SINCE_SHIFT & ((1 << SINCE_BITS) - 1);
-        self.wait_since = self.wait_since >> SINCE_BITS << SINCE_BITS | since;
+        let since = (ticks >> SINCE_SHIFT & SINCE).max(self.since());
+        self.wait_since = self.wait_since & !SINCE | since;
+    }
+
+    /// Forgets where it waits.
+    pub(super) fn forget_wait(&mut self) {
+        self.wait_since &= SINCE;
+    }
+
+    fn since(&self) -> u64 {
+        self.wait_since & SINCE
     }
 
     pub(super) fn is_polled(&self) -> bool {
@@ -77,7 +90,7 @@ impl Entry {
 /// Tasks by id, in an open-addressed hash table with linear probing.
 ///
 /// Hooks look up and insert tasks here, on threads that may have little stack: unlike the standard
-/// library's map, this needs almost none (the test `a_hook_needs_little_stack` holds hooks to 2
+/// library's map, this needs almost none (the test `a_hook_needs_little_stack` holds hooks to 2.2
 /// KiB). It takes 40 bytes per entry at its maximum load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -303,10 +316,13 @@ mod tests {
         task.set_window(78);
         assert!(task.is_polled() && task.window() == 78);
         assert_eq!(task.wait(), None);
-        for (wait, ticks) in [(1, 0), (16_000, 1 << 59), (7, 4096 * 999)] {
-            task.set_wait(wait);
-            task.set_since(ticks);
-            assert_eq!(task.wait(), Some((wait, ticks)));
+        for (wait, ticks) in [(1, 4096), (7, 4096 * 999), (16_000, 1 << 59)] {
+            task.set_wait(wait, ticks);
+            task.set_wait(wait + 1, ticks - 4096);
+            task.set_since(ticks / 2);
+            assert_eq!(task.wait(), Some((wait, ticks)), "what is older changes nothing");
         }
+        task.forget_wait();
+        assert_eq!(task.wait(), None);
     }
 }

@@ -104,7 +104,7 @@ impl StackEnd {
         // assumes to be private.
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the address is between two places of this thread's stack, which are at most 256 KiB apart
-        // and in use: the function of the upper place has called that of the lower one. Test:
+        // and in use: the upper one is in the frame of a function that called that of the lower one, or next to it. Test:
         // `sys::threads::stack::own::tests::the_stack_is_this_one`.
         unsafe {
             std::arch::asm!(

@@ -74,12 +74,29 @@ impl Draft {
     }
 
     /// Ends the waits: forgets what is only noted for this. With `carries`, it gives each poll in which nothing cloned the
-    /// task's waker the place where the task waited before: what keeps its waker clones it once.
-    pub(super) fn end_waits(&mut self, carries: bool) {
+    /// task's waker the place where the task waited before, in the same window: what keeps its waker clones it once. Of a
+    /// root future its probe tells.
+    pub(super) fn end_waits(
+        &mut self,
+        id: u64,
+        carries: bool,
+        (windows, recent_ns): (&[(u64, u64)], u64),
+    ) {
+        let carries = carries && !is_root(id);
         let terminated_ns = self.terminated.map(|(at, _)| at);
-        let mut last = self.wait.and_then(|before| before.wait);
+        let mut last = None;
+        let mut before: Option<(usize, bool)> = None;
         order(&mut self.polls);
         for poll in &mut self.polls {
+            let start_ns = poll.start_ns();
+            let window = windows.partition_point(|&(from, _)| from <= start_ns);
+            let is_recent = start_ns >= recent_ns;
+            if before.is_none_or(|before| before != (window, is_recent)) {
+                // What was in between isn't kept, but where it waited as that ended.
+                let goes_on = is_recent && before.is_none_or(|(of, _)| of == window);
+                last = self.wait.filter(|_| goes_on).and_then(|before| before.wait);
+            }
+            before = Some((window, is_recent));
             if poll.wait().is_some() || poll.is_cut_right() || !carries {
                 last = poll.wait().filter(|wait| *wait != WaitId::ELSEWHERE);
             }
