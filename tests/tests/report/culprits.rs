@@ -98,7 +98,9 @@ fn blames_something(report: &str) -> bool {
     let is_stall =
         first.starts_with("culprits::hold::") && first.contains(" stopped the runtime: ");
     let starts = ["Nothing held the runtime up", "The workers were busy", "Only "];
-    !is_stall && !starts.iter().any(|start| first.starts_with(start))
+    // Where no sample was taken, those that wait for the one that blocks are told.
+    let is_of_victims = first.contains(" never finished: ");
+    !is_stall && !is_of_victims && !starts.iter().any(|start| first.starts_with(start))
 }
 
 /// Returns the right lines: the one with the comment and, if the way computes, the rest of its function.
