@@ -28,7 +28,7 @@ fn block(runtime: &Runtime, length: Duration) {
     runtime.block_on(runtime.spawn(async move { thread::sleep(length) })).unwrap();
 }
 
-/// Runs two runtimes, the second of which blocks. Then another thread adds a third.
+/// Runs two runtimes. The second one blocks. Then another thread adds a third.
 fn several() {
     let mut builders = [builder("calm"), builder("blocked")];
     let recording = recording().start(&mut builders[0]).unwrap();

@@ -15,7 +15,6 @@ pub(crate) use pinned::PinnedState;
 use crate::config::CollectorConfig;
 use crate::recorder::calls::profile::Counted;
 use crate::recorder::chains::table::Places;
-use crate::recorder::chains::wakers::Seen;
 use crate::recorder::clock::{Account, TickScale};
 use crate::recorder::hot::Shared;
 use crate::recorder::kept::capture::KeptRecords;
@@ -152,7 +151,7 @@ impl Capture {
             waiting,
             // After the records, and the tasks, so that each place that they name is there.
             places: Places::now(),
-            sees_wakers: recorder.wakers.seen() == Seen::Clones,
+            sees_wakers: recorder.wakers.are_seen(),
             names: names::all(),
             calls: Calls::of_recorder(recorder),
             memory: records.memory,

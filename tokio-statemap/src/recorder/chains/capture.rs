@@ -134,7 +134,7 @@ pub(crate) fn task_waker_cloned(task: usize) {
         }
         match of.task.get() == task {
             true => of.captures.capture(),
-            // That of another task, which is passed on or polled within: which one is whose isn't known.
+            // Wakers of two tasks are cloned in one poll. It isn't known which of them is the polled task's own.
             false => NUMBER.with(|number| number.set(LOST)),
         }
     });

@@ -43,7 +43,7 @@ impl Eq for Chain {}
 
 impl Hash for Chain {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        // That of its functions stands for them.
+        // `calls_hash` stands for `calls`.
         (self.depth, &self.returns, self.calls_hash).hash(hasher);
     }
 }

@@ -1,10 +1,15 @@
 //! Finds the chain that a thread is in, if it is known, without following the stack and without a lock.
 //!
-//! Chains of one depth begin with the same functions of this crate, and differ from some function on. Where two that are
-//! known differ for the first time, both keep a return address at the same place of the stack, as all functions further in
-//! are the same. So the index is a tree: its root is the depth, a node is a place at which all chains below it keep an
-//! address, a branch is the address there, and a leaf is a chain, of which all addresses are compared. All branches are in
-//! one hash table, whose slots are words.
+//! Chains of one depth begin with the same functions of this crate, and differ from some function on. All functions further
+//! in are the same, so both chains keep a return address at the place of the stack where they differ first. That makes a
+//! tree:
+//!
+//! - The root is the depth.
+//! - A node is a place at which all chains below it keep an address.
+//! - A branch is the address at that place.
+//! - A leaf is a chain. All its addresses are compared with those in the stack.
+//!
+//! All branches are in one hash table, whose slots are words.
 //!
 //! A function that aligns its frame keeps its address at several places. Chains that can't be told apart for that are listed
 //! by their depth in the same table, and compared one after the other.
@@ -40,7 +45,7 @@ static CHAINS: [OnceLock<Box<Block>>; SLOTS / 4 / BLOCK] =
 const BLOCK: usize = 256;
 type Block = [OnceLock<Known>; BLOCK];
 
-/// What a branch leads to.
+/// The end of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Chain(ChainId),
@@ -85,14 +90,10 @@ fn hash(node: u32, word: u64) -> u64 {
     (mixed ^ mixed >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1 << 32
 }
 
+/// Returns the hash of where the search begins for this depth and these calls: at the [`ROOT`], or in the [`LIST`].
 #[inline]
-fn root(depth: u32, calls_hash: u64) -> u64 {
-    hash(ROOT, calls_hash ^ u64::from(depth) << 20)
-}
-
-#[inline]
-fn list(depth: u32, calls_hash: u64) -> u64 {
-    hash(LIST, calls_hash ^ u64::from(depth) << 20)
+fn beginning(of: u32, depth: u32, calls_hash: u64) -> u64 {
+    hash(of, calls_hash ^ u64::from(depth) << 20)
 }
 
 /// Returns the slot of a branch, and what it leads to; or a free slot.
@@ -134,7 +135,7 @@ pub(super) fn find(
             && stack::is_at(here, end, &chain.returns)
     };
     let in_tree = || {
-        let mut target = slot(root(depth, calls_hash))?.1?;
+        let mut target = slot(beginning(ROOT, depth, calls_hash))?.1?;
         let mut inside = 0;
         loop {
             match target {
@@ -155,7 +156,7 @@ pub(super) fn find(
 /// Returns the chains that are listed by this depth and these calls.
 #[inline]
 fn listed(depth: u32, calls_hash: u64) -> impl Iterator<Item = &'static Known> {
-    let hash = list(depth, calls_hash);
+    let hash = beginning(LIST, depth, calls_hash);
     let first = hash as usize % SLOTS;
     (first..first + PROBES)
         .map(|place| TABLE[place % SLOTS].load(Ordering::Acquire))
@@ -194,7 +195,7 @@ impl Index {
 
     /// Returns `None` if the chain can't be told from another one by the address at one place.
     fn add_to_tree(&mut self, chain: &Chain, id: ChainId) -> Option<()> {
-        let mut at = root(chain.depth, chain.calls_hash);
+        let mut at = beginning(ROOT, chain.depth, chain.calls_hash);
         loop {
             let (place, target) = slot(at)?;
             let (below, node_at) = match target {
@@ -250,7 +251,7 @@ impl Index {
 
 /// Lists a chain by its depth, if there is room.
 fn add_to_list(chain: &Chain, id: ChainId) {
-    let hash = list(chain.depth, chain.calls_hash);
+    let hash = beginning(LIST, chain.depth, chain.calls_hash);
     let first = hash as usize % SLOTS;
     for place in first..first + PROBES {
         let slot = &TABLE[place % SLOTS];

@@ -2,6 +2,7 @@
 //!
 //! They belong to the process, not to a recorder, as addresses mean the same everywhere in it.
 
+use std::borrow::Borrow;
 use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,7 +60,10 @@ impl<T: Clone + Hash + Eq> Interned<T> {
         Self { numbers: None, all: Vec::new(), size: 0 }
     }
 
-    fn number(&self, value: &T) -> Option<u32> {
+    fn number<Q: Hash + Eq + ?Sized>(&self, value: &Q) -> Option<u32>
+    where
+        T: Borrow<Q>,
+    {
         self.numbers.as_ref()?.get(value).copied()
     }
 
@@ -84,9 +88,7 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
     let size = chain.returns.len();
     let mut chains = lock(&CHAINS);
     let chains = &mut *chains;
-    // It lives as long as the process if it is new.
-    let chain = Box::new(chain);
-    if let Some(id) = chains.number(&chain) {
+    if let Some(id) = chains.all.number(&chain) {
         // Two threads may follow one at the same time. What the index has no room for would be followed at each wait.
         chains.followed_in_vain();
         return Some((id, intern_wait(&[id])));
@@ -95,7 +97,7 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
         IS_FULL.store(true, Ordering::Relaxed);
         return None;
     }
-    let chain: &'static Chain = Box::leak(chain);
+    let chain: &'static Chain = Box::leak(Box::new(chain));
     let id = chains.all.add(chain, size);
     let alone = intern_wait(&[id]);
     chains.index.add(Known { chain, id, alone });
@@ -114,11 +116,6 @@ impl Chains {
         if self.in_vain >= MOST_IN_VAIN {
             IS_FULL.store(true, Ordering::Relaxed);
         }
-    }
-
-    fn number(&self, chain: &Chain) -> Option<ChainId> {
-        // A map of references is asked by one: of a chain that is compared and not kept.
-        self.all.numbers.as_ref()?.get(chain).copied()
     }
 }
 

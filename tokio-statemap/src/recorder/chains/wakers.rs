@@ -11,18 +11,6 @@ use crate::sys::task_waker::{self, Observer, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
-/// What a recorder sees of the wakers of tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// Nothing so far, or nothing is wanted.
-    #[default]
-    Nothing,
-    /// All clones, while it records.
-    Clones,
-    /// Nothing, for a reason.
-    Not(Unseen),
-}
-
 /// The number of recorders that see the wakers of tasks.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
@@ -39,7 +27,8 @@ pub(crate) struct Wakers(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     is_watching: bool,
-    seen: Seen,
+    /// As of the last time that it began to watch.
+    are_seen: bool,
 }
 
 impl Wakers {
@@ -49,7 +38,7 @@ impl Wakers {
         if !state.is_watching {
             let watched = task_waker::install::<Captures>();
             state.is_watching = watched.is_ok();
-            state.seen = watched.map_or_else(Seen::Not, |()| Seen::Clones);
+            state.are_seen = watched.is_ok();
             match watched {
                 Ok(()) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
                 Err(why) => tell(why),
@@ -69,9 +58,9 @@ impl Wakers {
         }
     }
 
-    /// Returns what was seen in the last window.
-    pub(crate) fn seen(&self) -> Seen {
-        lock(&self.0).seen
+    /// Returns whether the clones are seen, or were when it watched last.
+    pub(crate) fn are_seen(&self) -> bool {
+        lock(&self.0).are_seen
     }
 }
 
@@ -129,10 +118,10 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         for _ in 0..3 {
             let (one, other) = (Wakers::default(), Wakers::default());
-            assert_eq!(one.seen(), Seen::Nothing);
+            assert!(!one.are_seen());
             for wakers in [&one, &other, &one] {
                 wakers.watch();
-                assert_eq!(wakers.seen(), Seen::Clones);
+                assert!(wakers.are_seen());
             }
             one.leave();
             let task = async {

@@ -191,8 +191,7 @@ impl Record {
     pub(crate) fn poll_end(self) -> Option<u64> {
         if self.word >> PAYLOAD_BITS == Kind::PollEnd as u64 {
             Some(self.payload())
-        } else if self.word >> PACKED_PAYLOAD_BITS == Kind::PollEndAt.word() >> PACKED_PAYLOAD_BITS
-        {
+        } else if self.is_poll_end_at() {
             Some(self.packed_payload() >> LOCATION_BITS)
         } else {
             None
@@ -202,9 +201,12 @@ impl Record {
     /// Returns where the task of the end of a poll waits; `None` if the record doesn't say.
     #[inline]
     pub(crate) fn wait(self) -> Option<WaitId> {
-        let has_wait =
-            self.word >> PACKED_PAYLOAD_BITS == Kind::PollEndAt.word() >> PACKED_PAYLOAD_BITS;
-        has_wait.then_some(self.word as WaitId)
+        self.is_poll_end_at().then_some(self.word as WaitId)
+    }
+
+    #[inline]
+    fn is_poll_end_at(self) -> bool {
+        self.word >> PACKED_PAYLOAD_BITS == Kind::PollEndAt.word() >> PACKED_PAYLOAD_BITS
     }
 
     /// Returns whether it is the start of a poll with the time that the task was ready.

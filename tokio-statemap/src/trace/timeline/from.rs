@@ -212,15 +212,11 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     builders[0].carries_waits = snapshot.capture.sees_wakers;
     // There may be a million of them, so they are kept in compact form.
     let mut known = Vec::with_capacity(snapshot.live_tasks().max_tasks());
-    snapshot.live_tasks().each_task(&mut |id, task, lives| {
+    snapshot.live_tasks().each_task(&mut |id, mut task, lives| {
         let lives = lives == Liveness::Alive;
         if id & ROOT == 0 {
-            known.push({
-                let wait = task.wait.filter(|_| snapshot.capture.sees_wakers);
-                let mut task = task;
-                task.wait = wait;
-                Known::new(id, &task, lives, |ticks| snapshot.ns(ticks))
-            });
+            task.wait = task.wait.filter(|_| snapshot.capture.sees_wakers);
+            known.push(Known::new(id, &task, lives, |ticks| snapshot.ns(ticks)));
             return;
         }
         record_origin(&mut builders[0], snapshot, id, &task);
