@@ -16,8 +16,9 @@ pub fn run(when: &str, call: u32) {
             tokio::spawn(async { compute(Duration::from_millis(20)) }).await.unwrap();
             filter(call);
         }
-        // The watcher may have to wait for a processor.
-        for _ in 0..20 {
+        // The watcher may have to wait for a processor. It takes no sample without its own calls.
+        let rounds = if call == libc::SYS_syslog as u32 { 20 } else { 2 };
+        for _ in 0..rounds {
             tokio::spawn(async {
                 std::thread::sleep(Duration::from_millis(50));
                 compute(Duration::from_millis(50));
