@@ -8,13 +8,13 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tests::awaits::{Listed, compare, listed, written};
-use tests::build::{Variant, build, build_program};
+use tests::build::{Variant, build_program};
 
 use super::binary::binary;
 
 const FILES: [(&str, &str); 2] = [
-    ("tests/src/bin/awaits/main.rs", include_str!("../src/bin/awaits/main.rs")),
-    ("tests/src/bin/awaits/ways.rs", include_str!("../src/bin/awaits/ways.rs")),
+    ("tests/awaits/main.rs", include_str!("../awaits/main.rs")),
+    ("tests/awaits/ways.rs", include_str!("../awaits/ways.rs")),
 ];
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
@@ -101,7 +101,7 @@ fn suspend_points_are_those_of_the_source() {
 #[test]
 fn what_is_awaited_has_its_own_below() {
     let tree = text(program(), &["ways::tried"]);
-    let (place, join) = ("tests/src/bin/awaits/ways.rs", "tokio::try_join!");
+    let (place, join) = ("tests/awaits/ways.rs", "tokio::try_join!");
     let lines: Vec<_> = tree.split("\n\n").next().unwrap().lines().collect();
     assert!(lines[0].starts_with("async fn awaits::ways::tried ("), "{tree}");
     assert!(lines[1].starts_with("└─ ") && lines[1].ends_with(join), "{tree}");
@@ -131,7 +131,7 @@ fn what_is_awaited_has_its_own_below() {
 #[test]
 fn dependencies_are_shown_if_they_are_asked_for() {
     let own = listed(&text(program(), &[]));
-    assert!(own.iter().all(|listed| listed.file.starts_with("tests/src/bin/awaits/")));
+    assert!(own.iter().all(|listed| listed.file.starts_with("tests/awaits/")));
     let all = listed(&text(program(), &["--all"]));
     assert!(all.len() > own.len() + 10, "{} of {}", own.len(), all.len());
     let is_in_registry = |listed: &&Listed| listed.file.starts_with("tokio-1.");
@@ -167,7 +167,7 @@ fn the_page_has_all_of_the_text_and_no_script() {
 fn a_file_that_says_too_little_is_told_why() {
     const FULL: &str = "build it with `debug = \"full\"` in its profile";
     // The profile of this workspace has only lines.
-    let lines_only = build(Path::new(TARGET), "command", &["build", "--bin", "awaits"], "awaits");
+    let lines_only = build_program(Path::new(TARGET), Variant::Lines, "awaits");
     let lines_only = problem(&lines_only);
     assert!(lines_only.contains("no types") && lines_only.contains(FULL), "{lines_only}");
     let folder = folder_of("awaits-less");

@@ -23,6 +23,8 @@ const AS_THE_TESTS: [&str; 2] = ["--example", "basic"];
 /// A set of build options that differs from that of `cargo test`.
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
+    /// Debug information with lines only, as cargo builds it here.
+    Lines,
     /// Full debug information.
     FullDebug,
     /// Optimised across crates, without unwinding; full debug information.
@@ -33,21 +35,24 @@ pub enum Variant {
 
 /// Builds the programs of this package that are tested in a variant, and returns the path of one.
 ///
-/// They are built together, as most of the time goes to their common dependencies.
+/// Those of one package are built together, as most of the time goes to their common dependencies.
 ///
 /// # Panics
 ///
 /// If the build fails, or the variant doesn't have that program.
 pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
-    let (folder, programs): (_, &[_]) = match variant {
-        Variant::FullDebug => ("full-debug", &["awaits"]),
-        Variant::Release => ("release", &["awaits", "culprits", "small_stack"]),
-        Variant::Static => ("static", &["culprits", "unit", "unit_plain"]),
+    let (folder, package, programs): (_, _, &[_]) = match (variant, name) {
+        (Variant::Lines, _) => ("lines", "awaits", &["awaits"]),
+        (Variant::FullDebug, _) => ("full-debug", "awaits", &["awaits"]),
+        (Variant::Release, "awaits") => ("release", "awaits", &["awaits"]),
+        (Variant::Release, _) => ("release", "tests", &["culprits", "small_stack"]),
+        (Variant::Static, _) => ("static", "tests", &["culprits", "unit", "unit_plain"]),
     };
     let mut command = cargo(target, &target.join(folder));
-    command.arg("build");
+    command.args(["build", "--package", package]);
     command.args(programs.iter().map(|program| format!("--bin={program}")));
     match variant {
+        Variant::Lines => {}
         Variant::FullDebug => {
             command.env("CARGO_PROFILE_DEV_DEBUG", "full");
         }
