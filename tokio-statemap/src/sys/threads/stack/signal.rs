@@ -9,6 +9,7 @@
 //! (`CONFIG_POSIX_CPU_TIMERS_TASK_WORK`). Before, a tick within the first instructions of a system call can
 //! interrupt it.
 
+mod asked;
 mod handler;
 mod moment;
 mod slot;
@@ -34,7 +35,7 @@ pub(crate) enum Unavailable {
     SignalBlocked,
     /// The system provides no timer on the thread's CPU clock: the thread has ended, or a limit is reached.
     NoTimer,
-    /// The thread handles a fault, or as many threads are asked as can be.
+    /// The thread handles a fault, or answers a request, or as many threads are asked as can be.
     Busy,
 }
 
@@ -84,7 +85,8 @@ impl Request {
         let blocked = proc::blocked_signals(id).unwrap_or_default();
         let is_blocked = |signal: c_int| blocked & 1 << (signal - 1) != 0;
         if is_blocked(libc::SIGURG) {
-            return Err(Unavailable::SignalBlocked);
+            let may_answer = asked::may_answer(id, threads::cpu_ns_of(id));
+            return Err(if may_answer { Unavailable::Busy } else { Unavailable::SignalBlocked });
         }
         // It handles a fault, such as a stack overflow. Its alternate stack has hardly room for one handler
         // more.
@@ -101,6 +103,7 @@ impl Request {
         slot.0.thread.store(id, Ordering::Relaxed);
         slot.0.stage.store(ASKED, Ordering::Release);
         let asked_at = Moment { wall_ns: monotonic_ns(), cpu_ns: threads::cpu_ns_of(id) };
+        asked::note(id, asked_at.cpu_ns);
         let timer = Timer::start(id).ok_or(Unavailable::NoTimer)?;
         Ok(Self { _timer: timer, slot, asked_at })
     }
@@ -156,6 +159,15 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
     use std::sync::mpsc;
 
+    /// Ends threads that run, also if what asks them panics: a scope waits for its threads.
+    struct Stops<'a>(&'a AtomicBool);
+
+    impl Drop for Stops<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Runs `ask` with the ids of `n` threads that run.
     fn with_running(n: usize, ask: impl FnOnce(&[i32])) {
         let stop = AtomicBool::new(false);
@@ -169,9 +181,9 @@ mod tests {
                     }
                 });
             }
+            let _stops = Stops(&stop);
             let ids: Vec<_> = told.iter().take(n).collect();
             ask(&ids);
-            stop.store(true, Ordering::Relaxed);
         });
     }
 
