@@ -78,8 +78,8 @@ pub struct Contended {
     pub total_ns: u128,
     /// The longest one, in ns.
     pub longest_ns: u64,
-    /// Where its holder waited meanwhile, if it mostly did so at one line.
-    pub holder: Option<String>,
+    /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
+    pub holder: Option<Holder>,
 }
 
 /// A wait of less than this is no reason to look at a lock.
@@ -99,20 +99,26 @@ impl Contended {
             times: row.times,
             total_ns: row.total_ns,
             longest_ns: row.longest_ns,
-            holder: row.holder.as_ref().map(Holder::label),
+            holder: row.holder.clone(),
         })
     }
 }
 
-impl fmt::Display for Contended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Contended {
+    fn statement(&self) -> Statement {
         let (at, waits) = (clean(&self.at), count(self.times, "wait"));
         let (total, longest) = (human_sum(self.total_ns), human(self.longest_ns));
-        write!(f, "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}.")?;
-        match &self.holder {
-            Some(holder) => write!(f, " Its holder itself waited at {}.", clean(holder)),
-            None => Ok(()),
+        let mut said = Statement::new(format!(
+            "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}."
+        ));
+        if let Some(holder) = &self.holder {
+            let (share, at) = (holder.percent(), holder.label());
+            said.add(format!(
+                "What they queued for was held for {share} of the time by tasks that waited themselves at {}.",
+                clean(&at)
+            ));
         }
+        said
     }
 }
 
@@ -188,12 +194,15 @@ impl Healthy {
             None => "; how busy the workers were isn't known".to_owned(),
         };
         let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
-        let mut said = Statement::new(format!(
-            "Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."
-        ));
-        if let Some(contended) = &self.contended {
-            said.add(contended.to_string());
-        }
+        let nothing = format!("Nothing held the runtime up{part}: no poll {no_long_poll}{busy}.");
+        let mut said = match &self.contended {
+            Some(contended) => {
+                let mut said = contended.statement();
+                said.add(nothing);
+                said
+            }
+            None => Statement::new(nothing),
+        };
         if let Some(Stuck { place, tasks: n, waited_ns, at, .. }) = &self.stuck {
             let (tasks, waited) = (n_tasks_of(*n, *place), human(*waited_ns));
             let up_to = if *n > 1 { "up to " } else { "" };

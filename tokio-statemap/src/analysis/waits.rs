@@ -1,6 +1,7 @@
 //! Where tasks waited, by the line that awaits.
 
 mod holders;
+pub(super) mod path;
 
 use std::num::NonZeroU64;
 
@@ -11,7 +12,7 @@ use super::place::source_line;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::map::Map;
-use crate::util::quantity::{count, human_sum};
+use crate::util::quantity::{count, human_sum, percent, share};
 
 /// Where tasks waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +74,7 @@ pub struct WaitRow {
     pub p99_ns: u64,
     /// The number of tasks that waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
-    /// Where the holder of the lock waited meanwhile, if it mostly did so at one line.
+    /// Where the holders of the lock waited meanwhile, if they did so at one line for most of the time that they held it.
     pub holder: Option<Holder>,
 }
 
@@ -85,9 +86,18 @@ impl WaitRow {
 }
 
 impl Holder {
-    /// Returns the label of its line, like that of a [`WaitRow`].
+    /// Returns the lines down to its own, and what is awaited there.
     pub(crate) fn label(&self) -> String {
-        label(&self.at, self.awaits.as_deref())
+        match (&self.path, &self.awaits) {
+            (Some(path), Some(awaits)) => format!("{path}, {}", short(awaits)),
+            (Some(path), None) => path.clone(),
+            (None, awaits) => label(&self.at, awaits.as_deref()),
+        }
+    }
+
+    /// Returns for how much of the time it held what others waited for: `94.3 %`.
+    pub(crate) fn percent(&self) -> String {
+        percent(share(self.waited_ns, self.held_ns).unwrap_or(1.0))
     }
 }
 

@@ -5,6 +5,7 @@ mod awaited;
 mod busy_workers;
 mod evidence;
 mod exhausted_pool;
+mod held_by;
 mod leak;
 mod long_polls;
 mod never_finished;

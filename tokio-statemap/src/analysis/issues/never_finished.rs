@@ -7,13 +7,14 @@ use std::cmp::Reverse;
 
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
+use super::held_by::HeldBy;
 use super::spots::{Spot, Spots};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::analysis::waits::place_label;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Waiting};
+use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
@@ -48,6 +49,7 @@ pub struct NeverFinished {
     pub why: WhyNever,
     /// Where the task that waited longest waits, `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
     pub at: Option<String>,
+    held_by: Option<HeldBy>,
     spots: Vec<Spot>,
 }
 
@@ -133,7 +135,10 @@ impl Finding for NeverFinished {
             None => format!("{tasks} never finished: {they} waited {waited}, up to the end."),
         });
         said.add(match &self.why {
-            WhyNever::Lock => format!("Another task must release what {they} waited for."),
+            WhyNever::Lock => match &self.held_by {
+                Some(held_by) => held_by.to_string(),
+                None => format!("Another task must release what {they} waited for."),
+            },
             WhyNever::NothingWakes => {
                 format!("Nothing kept the waker, so nothing will wake {them}.")
             }
@@ -159,6 +164,9 @@ const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
 const OTHERS: u64 = 9;
 const OTHERS_TIMES: u64 = 4;
 const TIMES_AS_FAST: u64 = 10;
+
+/// The number of places of whose tasks the holders are looked for.
+const MOST_WAITS: usize = 8;
 
 #[derive(Default)]
 pub(super) struct Found {
@@ -233,24 +241,35 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
     }
     let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.waited_ns), never.place);
     crate::util::sort::by_key(&mut found.never, rank);
-    let waits_at = |spot: Option<&Spot>| {
-        let task = timeline.tasks.at(timeline.tasks.position(spot?.task)?);
+    let wait_of = |spot: &Spot| {
+        let task = timeline.tasks.at(timeline.tasks.position(spot.task)?);
         match wait_to_the_end(timeline, shutdown, &task)? {
-            (_, Waiting::At(wait)) => Some(place_label(wait)).filter(|at| !at.is_empty()),
+            (_, Waiting::At(wait)) => Some(wait),
             _ => None,
         }
     };
+    let label = |wait| Some(place_label(wait)).filter(|at| !at.is_empty());
     for never in &mut found.never {
-        never.at = waits_at(never.spots.first());
+        let mut waits: Vec<&Wait> = Vec::new();
+        for wait in never.spots.iter().filter_map(wait_of) {
+            if !waits.contains(&wait) && waits.len() < MOST_WAITS {
+                waits.push(wait);
+            }
+        }
+        never.at = waits.first().copied().and_then(label);
+        if never.why == WhyNever::Lock {
+            let held_by = |&wait: &&Wait| HeldBy::find(timeline, shutdown, wait, long_ns);
+            never.held_by = waits.iter().find_map(held_by);
+        }
     }
     if let Some(stuck) = &mut found.stuck {
-        stuck.at = waits_at(stuck.longest.as_ref());
+        stuck.at = stuck.longest.as_ref().and_then(wait_of).and_then(label);
     }
     found
 }
 
 /// Returns the wait that a spawned task was in at the end, or in which it was dropped with its runtime.
-fn wait_to_the_end<'a>(
+pub(super) fn wait_to_the_end<'a>(
     timeline: &'a Timeline,
     shutdown: Shutdown,
     task: &Task,
@@ -365,6 +384,7 @@ impl Found {
             waited_ns: spots.longest_ns,
             why,
             at: None,
+            held_by: None,
             spots: spots.longest.clone(),
         };
         self.never.push(never);

@@ -34,6 +34,8 @@ fn timeline(tasks: Vec<Task>) -> Timeline {
     ]
     .map(waits_for)
     .to_vec();
+    timeline.places.waits.push(past_the_line("tokio::io::util::read::Read<R>"));
+    timeline.places.waits.push(past_the_line("tokio::sync::mutex::Mutex<T>::lock"));
     timeline
 }
 
@@ -44,6 +46,20 @@ const RECV: u16 = 4;
 const ACCEPT: u16 = 5;
 const PERMIT: u16 = 6;
 const READ: u16 = 7;
+
+/// Past the line at which others wait, in what `pay` calls there.
+const PAST_IT: u16 = 8;
+const LOCK_PAST_IT: u16 = 9;
+
+fn past_the_line(name: &str) -> Wait {
+    let mut wait = waits_for(name);
+    wait.frames[0].function.line = Some(21);
+    let mut audit = waits_for(name).frames.remove(0);
+    audit.function.function = "async shop::audit".into();
+    audit.function.line = Some(5);
+    wait.frames[0].awaits = vec![audit];
+    wait
+}
 
 fn waits_for(name: &str) -> Wait {
     let function = |name: &str, line: Option<u32>, origin| StackFrame {
@@ -103,6 +119,58 @@ fn who_waits_for_a_lock_or_for_nothing_should_have_finished() {
     assert_eq!(kind, NEVER_FINISHED);
     assert!(text.starts_with("1 task spawned at src/shop.rs:7:5 never finished: it waited 9.00 s"));
     assert!(text.ends_with("nothing will wake it."), "{text}");
+}
+
+#[test]
+fn who_went_on_past_a_lock_may_hold_it() {
+    let place = at("src/shop.rs", 7);
+    let queue = || vec![main(SLEEP), task(1, place, LOCK), task(2, place, LOCK)];
+    let (_, text) = said([queue(), vec![task(9, place, PAST_IT)]].concat());
+    assert!(
+        text.contains(
+            "task-9 may hold what is awaited: it went on past src/shop.rs:17, and waits at \
+             src/shop.rs:21 > src/shop.rs:5."
+        ),
+        "{text}"
+    );
+    // Many of those that went on have released it.
+    let (_, text) =
+        said([queue(), vec![task(8, place, PAST_IT), task(9, place, PAST_IT)]].concat());
+    assert!(text.contains("Another task must release what they waited for."), "{text}");
+    // Those that wait for a lock themselves most likely hold the other.
+    let both = vec![task(8, place, LOCK_PAST_IT), task(9, place, LOCK_PAST_IT)];
+    let (_, text) = said([queue(), both].concat());
+    assert!(
+        text.contains(
+            "task-8 and 1 other may hold what is awaited: they went on past src/shop.rs:17, and wait for a lock \
+             themselves, at src/shop.rs:21 > src/shop.rs:5."
+        ),
+        "{text}"
+    );
+    // A short wait is no reason to suspect a task.
+    let mut short = task(9, place, PAST_IT);
+    short.polls = vec![Poll::open(9 * S + 900 * MS, 0, Some(0)).ended(9 * S + 901 * MS)];
+    short.polls[0] = short.polls[0].waits_at(WaitId::new(PAST_IT));
+    let (_, text) = said([queue(), vec![short]].concat());
+    assert!(text.contains("Another task must release what they waited for."), "{text}");
+}
+
+#[test]
+fn a_queue_comes_first_where_nothing_is_worse() {
+    let place = at("src/shop.rs", 7);
+    let waited = |id, for_ns| {
+        let mut task = task(id, place, LOCK);
+        let end_ns = S + for_ns;
+        task.polls.push(Poll::open(end_ns, 0, Some(0)).ended(end_ns + 1000));
+        Task { terminated_ns: Some(end_ns + 1000), ..task }
+    };
+    let (kind, text) = said(vec![main(SLEEP), waited(1, 6 * S), waited(2, 5 * S)]);
+    assert_eq!(kind, None);
+    let queued = "Tasks queued at src/shop.rs:17, Mutex::lock: 2 waits, 11.0 s in sum, up to 6.00 s. Nothing held";
+    assert!(text.starts_with(queued), "{text}");
+    // Less than one task waited there on average.
+    let (_, text) = said(vec![main(SLEEP), waited(1, 6 * S), waited(2, 3 * S)]);
+    assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
 }
 
 #[test]

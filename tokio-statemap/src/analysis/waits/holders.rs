@@ -3,10 +3,13 @@
 //! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. So if only one task was
 //! polled at the moment at which the waiting one became ready, that task was the holder. If it had waited itself
 //! meanwhile, it held the lock across that `.await`.
+//!
+//! Holders weigh by the time that they held it: most may release it at once, and one in ten hold it for nearly all the time.
 
+use super::path::{frame_in, path_below};
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Poll, Timeline, WaitId};
+use crate::trace::timeline::{Poll, Timeline, Wait, WaitId};
 use crate::util::map::Map;
 
 /// Where the holder of what a line awaits waited itself.
@@ -15,12 +18,15 @@ use crate::util::map::Map;
 pub struct Holder {
     /// The function and the line.
     pub at: StackFrame,
+    /// The lines from that in the function that got the lock down to that line, `src/shop.rs:22 > src/shop.rs:15`; `None` if
+    /// that function isn't among those in which it waited.
+    pub path: Option<String>,
     /// The future that is awaited there.
     pub awaits: Option<String>,
-    /// The number of waits in which it did.
-    pub times: u64,
-    /// The number of waits of which it is known which task ended them.
-    pub of: u64,
+    /// The time that holders waited there, in ns, in sum over the waits that they ended so.
+    pub waited_ns: u128,
+    /// The time that all holders that are known held it, in ns: waiting anywhere, or in the poll that released it.
+    pub held_ns: u128,
 }
 
 /// Upper bound on the waits that are examined; beyond it, waits are sampled.
@@ -28,6 +34,15 @@ const MOST_WAITS: usize = 1 << 14;
 
 /// The least number of waits from which a holder is named.
 const LEAST_TIMES: u64 = 3;
+
+/// What a task did before it ended the wait of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Before {
+    /// Where it had waited last and for how long, if that began and ended during the wait of the other.
+    waited: Option<(Option<WaitId>, u64)>,
+    /// For how long it had been polled since.
+    polled_ns: u64,
+}
 
 /// A wait that ended.
 struct Ended {
@@ -47,8 +62,8 @@ struct Ended {
 enum EndedBy {
     /// No task was polled then.
     NoTask,
-    /// A task, and where it had waited meanwhile, if it had.
-    Holder(Option<WaitId>),
+    /// A task.
+    Holder(Before),
     /// One of several tasks.
     Unclear,
 }
@@ -86,22 +101,25 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
         match wait.by {
             EndedBy::NoTask => found.by_no_task += 1,
             EndedBy::Unclear => {}
-            EndedBy::Holder(waited) => {
-                found.of += 1;
-                // A task that released the lock in the poll in which it got it did not wait with it.
-                let Some(id) = waited else { continue };
-                let Some(place) = timeline.wait(id) else { continue };
-                match place.lines()[..] {
-                    [line] if row_of(lines, id) != Some(wait.row) => {
-                        *found.times.get_or_default(line_of(line)) += 1;
-                    }
-                    _ => {}
+            EndedBy::Holder(Before { waited, polled_ns }) => {
+                found.by_task += 1;
+                // A task that had waited for the lock itself released it in the poll in which it got it.
+                let is_for_it = |id| row_of(lines, id) == Some(wait.row);
+                let waited = waited.filter(|(at, _)| !at.is_some_and(is_for_it));
+                let (at, for_ns) = waited.unwrap_or((None, polled_ns));
+                found.held_ns += u128::from(for_ns);
+                let Some(place) = at.and_then(|id| timeline.wait(id)) else { continue };
+                if let [line] = place.lines()[..] {
+                    let at_line = found.at_lines.get_or_default(line_of(line));
+                    at_line.wait = at_line.wait.or(Some(place));
+                    at_line.times += 1;
+                    at_line.waited_ns += u128::from(for_ns);
                 }
             }
         }
     }
     for (row, found) in found.iter().enumerate() {
-        rows[row].holder = found.holder();
+        rows[row].holder = found.holder(&rows[row].at);
     }
 }
 
@@ -113,26 +131,37 @@ fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
 /// The causes of the ends of the waits at a line.
 #[derive(Default)]
 struct Found<'a> {
-    /// The number of waits whose holder is known.
-    of: u64,
+    /// The number of waits that one known task ended.
+    by_task: u64,
     /// The number of waits that ended while no task was polled: by a thread of the blocking pool, for example.
     by_no_task: u64,
-    /// The number of times that the holder waited at each line.
-    times: Map<(&'a StackFrame, Option<&'a str>), u64>,
+    /// As in [`Holder`].
+    held_ns: u128,
+    /// The lines at which holders waited.
+    at_lines: Map<(&'a StackFrame, Option<&'a str>), AtLine<'a>>,
+}
+
+/// The waits of holders at one line.
+#[derive(Clone, Copy, Default)]
+struct AtLine<'a> {
+    /// One of them.
+    wait: Option<&'a Wait>,
+    times: u64,
+    waited_ns: u128,
 }
 
 impl Ended {
     /// Notes that another task was polled when the waiting one became ready; `before` is the other's last poll before.
     fn ended_in(&mut self, poll: &Poll, before: Option<&Poll>) {
-        let mut waited = None;
-        if let Some(before) = before {
-            let has_ended = before.end_ns().is_some_and(|end_ns| end_ns < self.at_ns);
-            if has_ended && poll.start_ns() > self.since_ns {
-                waited = before.wait();
+        let mut did =
+            Before { waited: None, polled_ns: self.at_ns.saturating_sub(poll.start_ns()) };
+        if let Some((before, end_ns)) = before.and_then(|before| Some((before, before.end_ns()?))) {
+            if end_ns < self.at_ns && poll.start_ns() > self.since_ns {
+                did.waited = Some((before.wait(), poll.start_ns().saturating_sub(end_ns)));
             }
         }
         self.by = match self.by {
-            EndedBy::NoTask => EndedBy::Holder(waited),
+            EndedBy::NoTask => EndedBy::Holder(did),
             _ => EndedBy::Unclear,
         };
     }
@@ -166,28 +195,30 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
 }
 
 impl Found<'_> {
-    /// Returns the line at which holders waited most often, if they did so in most waits. Where threads other than workers
-    /// release the lock, a task that was polled at that moment had nothing to do with it.
-    fn holder(&self) -> Option<Holder> {
-        let &Self { of, by_no_task, ref times } = self;
+    /// Returns the line at which holders of what is awaited at `lock` waited longest in sum, if that was most of the time. Where threads other than
+    /// workers release the lock, a task that was polled at that moment had nothing to do with it.
+    fn holder(&self, lock: &StackFrame) -> Option<Holder> {
         let place = |(frame, awaits): (&'_ StackFrame, Option<&'_ str>)| {
             (frame.file.clone(), frame.line, awaits.map(str::to_owned))
         };
-        let mut most: Option<((&StackFrame, Option<&str>), u64)> = None;
-        for (&line, &times) in times.iter() {
+        let mut most: Option<((&StackFrame, Option<&str>), AtLine<'_>)> = None;
+        for (&line, &at_line) in self.at_lines.iter() {
             let is_more = most.is_none_or(|(other, most)| {
-                times > most || times == most && place(line) <= place(other)
+                at_line.waited_ns > most.waited_ns
+                    || at_line.waited_ns == most.waited_ns && place(line) <= place(other)
             });
             if is_more {
-                most = Some((line, times));
+                most = Some((line, at_line));
             }
         }
-        let ((at, awaits), times) = most?;
-        (times >= LEAST_TIMES && 2 * times > of + by_no_task).then(|| Holder {
+        let ((at, awaits), AtLine { wait, times, waited_ns }) = most?;
+        let is_most = 2 * waited_ns > self.held_ns && self.by_task > self.by_no_task;
+        (times >= LEAST_TIMES && is_most).then(|| Holder {
             at: at.clone(),
+            path: wait.and_then(|wait| frame_in(wait, lock)).map(path_below),
             awaits: awaits.map(str::to_owned),
-            times,
-            of,
+            waited_ns,
+            held_ns: self.held_ns,
         })
     }
 }

@@ -54,13 +54,11 @@ impl Report {
 /// Describes where the holder of a lock waited meanwhile.
 fn held(row: &WaitRow) -> Vec<String> {
     let Some(holder) = &row.holder else { return Vec::new() };
-    let waits = match (holder.times, holder.of) {
-        (_, 1) => "the only wait".to_owned(),
-        (times, of) => format!("{times} of the {of} waits"),
-    };
     wrap(&format!(
-        "In {waits} at {} whose holder is known, the holder itself waited at {}.",
+        "What tasks await at {} was held for {} of the time, as far as its holders are known, by tasks that waited \
+         themselves at {}.",
         clean(&row.label()),
+        holder.percent(),
         clean(&holder.label()),
     ))
 }

@@ -32,7 +32,7 @@ fn line(line: &AwaitLine) -> Raw {
     object(&[
         ("awaits", &row.awaits),
         ("frame", &line.frame),
-        ("holder", &row.holder.as_ref().map(|of| (of.label(), of.times, of.of))),
+        ("holder", &row.holder.as_ref().map(|of| (of.label(), of.percent()))),
         ("label", &row.label()),
         ("longest", &row.longest_ns),
         ("now", &row.now),

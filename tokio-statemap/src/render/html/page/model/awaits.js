@@ -11,9 +11,9 @@ import { readFrames } from "./frames.js";
  *   outermost ones; none if nothing took the task's waker
  * @typedef {{
  *   label: string, frame: StackFrame, awaits: string|null, times: number, total: number, longest: number, p50: number,
- *   p99: number, now: number, holder: [string, number, number]|null, places: Set<number>,
- * }} AwaitLine times in ns; `now`: the number of tasks that still waited there at the end; `holder`: where the holder of the lock
- *   waited meanwhile, in how many waits, of how many whose holder is known
+ *   p99: number, now: number, holder: [string, string]|null, places: Set<number>,
+ * }} AwaitLine times in ns; `now`: the number of tasks that still waited there at the end; `holder`: where the holders of
+ *   the lock waited meanwhile, and for how much of the time that they held it: "94.3 %"
  * @typedef {{row: number, tasks: number, for: number, forgotten: boolean}} StillWaiting `row`: that of the longest wait
  * @typedef {{
  *   places: AwaitPlace[], lines: AwaitLine[], still: StillWaiting[], notes: string[],

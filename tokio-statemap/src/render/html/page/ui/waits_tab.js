@@ -58,11 +58,11 @@ export class WaitsTab {
     }, labelInPanel(line.label), this.heldBy(line));
   }
 
-  /** Says where the holder of a lock waited meanwhile. */
+  /** Says where the holders of a lock waited meanwhile. */
   heldBy({ holder }) {
     if (holder === null) return null;
-    const [label, times, of] = holder;
-    return make("span", { class: "source", title: `In ${formatCount(times)} of ${plural(of, "wait", formatCount(of))} whose holder is known` }, `holder waited at ${shorten(visible(label), 40)}`);
+    const [label, share] = holder;
+    return make("span", { class: "source", title: `For ${share} of the time that its holders, as far as they are known, held it` }, `held while waiting at ${shorten(visible(label), 40)}`);
   }
 
   still({ section, of }) {

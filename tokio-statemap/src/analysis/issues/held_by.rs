@@ -1,0 +1,81 @@
+//! Finds who may hold what tasks wait for that nobody releases any more.
+//!
+//! In a deadlock nobody is woken, so nothing tells for sure. But a task that got what others wait for went on past the line at
+//! which they wait, in the same function, and if it never lets go it waits there itself.
+
+use std::fmt;
+
+use super::awaited::Awaited;
+use super::never_finished::wait_to_the_end;
+use crate::analysis::place::source_line;
+use crate::analysis::waits::line_of;
+use crate::analysis::waits::path::{frame_in, path_below};
+use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
+use crate::util::clean::clean;
+use crate::util::quantity::count;
+
+/// Tasks that may hold what others wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeldBy {
+    /// One of them, that with the smallest id.
+    task: TaskKey,
+    tasks: u64,
+    /// The line that they went on past, at which others wait.
+    past: String,
+    /// Where they wait: the lines from that in the function of the others down.
+    at: String,
+}
+
+impl HeldBy {
+    /// Finds the tasks that went on past the line of `wait`, and wait as long as `long_ns`. `None` unless it is one, or all
+    /// wait at one line for a lock themselves: most tasks that go on past a lock have released it.
+    pub(super) fn find(
+        timeline: &Timeline,
+        shutdown: Shutdown,
+        wait: &Wait,
+        long_ns: u64,
+    ) -> Option<Self> {
+        let [line] = wait.lines()[..] else { return None };
+        let line = line_of(line).0;
+        let past_line = source_line(line)?;
+        let mut found: Option<Self> = None;
+        let mut wait_for_locks = true;
+        for task in timeline.tasks.one_by_one() {
+            let Some((spot, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) else {
+                continue;
+            };
+            let past = frame_in(wait, line).filter(|frame| frame.function.line > line.line);
+            let Some(past) = past.filter(|_| spot.length_ns >= long_ns) else { continue };
+            let at = path_below(past);
+            wait_for_locks &= Awaited::at(wait) == Awaited::Lock;
+            match &mut found {
+                None => {
+                    found = Some(Self { task: task.key, tasks: 1, past: past_line.clone(), at })
+                }
+                Some(found) if found.at == at && wait_for_locks => {
+                    found.tasks += 1;
+                    found.task = found.task.min(task.key);
+                }
+                Some(_) => return None,
+            }
+        }
+        found
+    }
+}
+
+impl fmt::Display for HeldBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (task, past, at) = (self.task, clean(&self.past), clean(&self.at));
+        if self.tasks == 1 {
+            return write!(
+                f,
+                "{task} may hold what is awaited: it went on past {past}, and waits at {at}."
+            );
+        }
+        let others = count(self.tasks - 1, "other");
+        write!(
+            f,
+            "{task} and {others} may hold what is awaited: they went on past {past}, and wait for a lock themselves, at {at}."
+        )
+    }
+}

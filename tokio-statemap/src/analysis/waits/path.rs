@@ -1,0 +1,44 @@
+//! The lines of the program from one function of a wait down.
+
+use crate::analysis::place::source_line;
+use crate::symbols::{FrameOrigin, StackFrame};
+use crate::trace::timeline::{AwaitFrame, Wait};
+
+/// The number of functions of one wait that are looked at: a file may have any number of them.
+const MOST: usize = 1 << 12;
+
+/// Returns where the function of `line` is in a wait.
+pub(in crate::analysis) fn frame_in<'a>(
+    wait: &'a Wait,
+    line: &StackFrame,
+) -> Option<&'a AwaitFrame> {
+    let mut open: Vec<_> = wait.frames.iter().collect();
+    let mut seen = 0;
+    while let Some(frame) = open.pop() {
+        seen += 1;
+        let at = &frame.function;
+        let is_same = at.function == line.function && at.file == line.file && at.file.is_some();
+        if is_same {
+            return Some(frame);
+        }
+        if seen > MOST {
+            return None;
+        }
+        open.extend(&frame.awaits);
+    }
+    None
+}
+
+/// Returns the lines of the program from `frame` down: `src/shop.rs:22 > src/shop.rs:15`.
+pub(in crate::analysis) fn path_below(frame: &AwaitFrame) -> String {
+    const MOST_LINES: usize = 4;
+    let (mut lines, mut at) = (Vec::new(), Some(frame));
+    while let Some(frame) = at {
+        let is_own = frame.function.origin == FrameOrigin::Program || lines.is_empty();
+        if is_own && lines.len() < MOST_LINES {
+            lines.extend(source_line(&frame.function));
+        }
+        at = frame.awaits.first();
+    }
+    lines.join(" > ")
+}
