@@ -114,7 +114,7 @@ impl Contended {
         if let Some(holder) = &self.holder {
             let (share, at) = (holder.percent(), holder.label());
             said.add(format!(
-                "What they queued for was held for {share} of the time by tasks that waited themselves at {}.",
+                "As far as is known, those who held it spent {share} of that time waiting at {}.",
                 clean(&at)
             ));
         }

@@ -6,6 +6,7 @@ pub(super) mod path;
 use std::num::NonZeroU64;
 
 pub use holders::Holder;
+pub(super) use holders::is_lock;
 
 use super::lengths::quantile;
 use super::place::source_line;

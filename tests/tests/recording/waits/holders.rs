@@ -86,8 +86,7 @@ fn holders_are_named(threads: usize) -> bool {
     let text = report.to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains("Mutex::lock was held for ")
-            && text.contains(" by tasks that waited themselves at "),
+        text.contains("Mutex::lock spent ") && text.contains(" of that time waiting at "),
         "{text}"
     );
     true

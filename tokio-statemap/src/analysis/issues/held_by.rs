@@ -6,10 +6,10 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::never_finished::wait_to_the_end;
+use super::last_wait::wait_to_the_end;
 use crate::analysis::place::source_line;
-use crate::analysis::waits::line_of;
-use crate::analysis::waits::path::{frame_in, path_below};
+use crate::analysis::waits::path::{frame_past, path_below};
+use crate::analysis::waits::{is_lock, line_of};
 use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
@@ -36,7 +36,10 @@ impl HeldBy {
         long_ns: u64,
     ) -> Option<Self> {
         let [line] = wait.lines()[..] else { return None };
-        let line = line_of(line).0;
+        let (line, awaits) = line_of(line);
+        if !is_lock(awaits) {
+            return None;
+        }
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
         let mut wait_for_locks = true;
@@ -44,8 +47,10 @@ impl HeldBy {
             let Some((spot, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) else {
                 continue;
             };
-            let past = frame_in(wait, line).filter(|frame| frame.function.line > line.line);
-            let Some(past) = past.filter(|_| spot.length_ns >= long_ns) else { continue };
+            if spot.length_ns < long_ns {
+                continue;
+            }
+            let Some(past) = frame_past(wait, line) else { continue };
             let at = path_below(past);
             wait_for_locks &= Awaited::at(wait) == Awaited::Lock;
             match &mut found {
@@ -69,13 +74,13 @@ impl fmt::Display for HeldBy {
         if self.tasks == 1 {
             return write!(
                 f,
-                "{task} may hold what is awaited: it went on past {past}, and waits at {at}."
+                "{task} may hold what is awaited at {past}: it is further on in the same function, and waits at {at}."
             );
         }
         let others = count(self.tasks - 1, "other");
         write!(
             f,
-            "{task} and {others} may hold what is awaited: they went on past {past}, and wait for a lock themselves, at {at}."
+            "{task} and {others} may hold what is awaited at {past}: they are further on in the same function, and wait for a lock themselves, at {at}."
         )
     }
 }

@@ -6,6 +6,7 @@ mod busy_workers;
 mod evidence;
 mod exhausted_pool;
 mod held_by;
+mod last_wait;
 mod leak;
 mod long_polls;
 mod never_finished;

@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::held_by::HeldBy;
+use super::last_wait::wait_to_the_end;
 use super::spots::{Spot, Spots};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::analysis::waits::place_label;
-use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
@@ -135,10 +135,7 @@ impl Finding for NeverFinished {
             None => format!("{tasks} never finished: {they} waited {waited}, up to the end."),
         });
         said.add(match &self.why {
-            WhyNever::Lock => match &self.held_by {
-                Some(held_by) => held_by.to_string(),
-                None => format!("Another task must release what {they} waited for."),
-            },
+            WhyNever::Lock => format!("Another task must release what {they} waited for."),
             WhyNever::NothingWakes => {
                 format!("Nothing kept the waker, so nothing will wake {them}.")
             }
@@ -152,6 +149,9 @@ impl Finding for NeverFinished {
                 human(*longest_life_ns),
             ),
         });
+        if let Some(held_by) = &self.held_by {
+            said.add(held_by.to_string());
+        }
         said
     }
 }
@@ -165,8 +165,9 @@ const OTHERS: u64 = 9;
 const OTHERS_TIMES: u64 = 4;
 const TIMES_AS_FAST: u64 = 10;
 
-/// The number of places of whose tasks the holders are looked for.
-const MOST_WAITS: usize = 8;
+/// The number of spawn locations for which holders are looked for, and of places where their tasks wait.
+const MOST_SEARCHED: usize = 4;
+const MOST_WAITS: usize = 4;
 
 #[derive(Default)]
 pub(super) struct Found {
@@ -249,15 +250,18 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
         }
     };
     let label = |wait| Some(place_label(wait)).filter(|at| !at.is_empty());
-    for never in &mut found.never {
+    for (nth, never) in found.never.iter_mut().enumerate() {
         let mut waits: Vec<&Wait> = Vec::new();
         for wait in never.spots.iter().filter_map(wait_of) {
-            if !waits.contains(&wait) && waits.len() < MOST_WAITS {
+            if waits.len() == MOST_WAITS {
+                break;
+            }
+            if !waits.iter().any(|&other| std::ptr::eq(other, wait)) {
                 waits.push(wait);
             }
         }
         never.at = waits.first().copied().and_then(label);
-        if never.why == WhyNever::Lock {
+        if never.why == WhyNever::Lock && nth < MOST_SEARCHED {
             let held_by = |&wait: &&Wait| HeldBy::find(timeline, shutdown, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
         }
@@ -266,30 +270,6 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
         stuck.at = stuck.longest.as_ref().and_then(wait_of).and_then(label);
     }
     found
-}
-
-/// Returns the wait that a spawned task was in at the end, or in which it was dropped with its runtime.
-pub(super) fn wait_to_the_end<'a>(
-    timeline: &'a Timeline,
-    shutdown: Shutdown,
-    task: &Task,
-) -> Option<(Spot, Waiting<'a>)> {
-    if let Some(cut) = shutdown.cut_wait(task) {
-        let spot = Spot { task: task.key, start_ns: cut.since_ns, length_ns: cut.for_ns() };
-        return Some((spot, timeline.waiting(cut.wait)));
-    }
-    // A task that is ready waits for a worker only.
-    if task.terminated_ns.is_some() || task.ready_ns.is_some() {
-        return None;
-    }
-    let since_ns = match (task.polls.last(), task.carried_wait) {
-        (Some(poll), _) => poll.end_ns()?,
-        (None, Some(carried)) => carried.since_ns,
-        (None, None) => (task.first_state == TaskState::Waiting).then_some(task.first_ns)?,
-    };
-    let length_ns = timeline.end_ns.saturating_sub(since_ns);
-    let spot = Spot { task: task.key, start_ns: since_ns, length_ns };
-    Some((spot, timeline.waiting_at_end(task)))
 }
 
 /// Returns where the root future waits for other tasks, if it does so for long.

@@ -6,7 +6,7 @@
 //!
 //! Holders weigh by the time that they held it: most may release it at once, and one in ten hold it for nearly all the time.
 
-use super::path::{frame_in, path_below};
+use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Timeline, Wait, WaitId};
@@ -23,9 +23,9 @@ pub struct Holder {
     pub path: Option<String>,
     /// The future that is awaited there.
     pub awaits: Option<String>,
-    /// The time that holders waited there, in ns, in sum over the waits that they ended so.
+    /// The time that holders waited there while others waited for the lock, in ns, in sum.
     pub waited_ns: u128,
-    /// The time that all holders that are known held it, in ns: waiting anywhere, or in the poll that released it.
+    /// The time that all known holders held the lock while others waited for it, in ns, in sum.
     pub held_ns: u128,
 }
 
@@ -35,14 +35,8 @@ const MOST_WAITS: usize = 1 << 14;
 /// The least number of waits from which a holder is named.
 const LEAST_TIMES: u64 = 3;
 
-/// What a task did before it ended the wait of another.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Before {
-    /// Where it had waited last and for how long, if that began and ended during the wait of the other.
-    waited: Option<(Option<WaitId>, u64)>,
-    /// For how long it had been polled since.
-    polled_ns: u64,
-}
+/// The number of polls of a holder that are gone back through.
+const MOST_POLLS: usize = 16;
 
 /// A wait that ended.
 struct Ended {
@@ -62,8 +56,8 @@ struct Ended {
 enum EndedBy {
     /// No task was polled then.
     NoTask,
-    /// A task.
-    Holder(Before),
+    /// A task, in this poll, by their indexes.
+    Release(usize, usize),
     /// One of several tasks.
     Unclear,
 }
@@ -76,9 +70,9 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
     }
     let mut ended = ended_waits(timeline, lines);
     crate::util::sort::by_key(&mut ended, |wait| wait.at_ns);
-    for (index, task) in timeline.tasks.seen().iter().enumerate() {
-        let mut before: Option<&Poll> = None;
-        for poll in &task.polls {
+    let tasks = timeline.tasks.seen();
+    for (index, task) in tasks.iter().enumerate() {
+        for (nth, poll) in task.polls.iter().enumerate() {
             let from = ended.partition_point(|wait| wait.at_ns < poll.start_ns());
             let end_ns = poll.end_ns().unwrap_or(timeline.end_ns);
             for wait in &mut ended[from..] {
@@ -86,40 +80,35 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
                     break;
                 }
                 if wait.task != index {
-                    wait.ended_in(poll, before);
+                    wait.by = match wait.by {
+                        EndedBy::NoTask => EndedBy::Release(index, nth),
+                        _ => EndedBy::Unclear,
+                    };
                 }
             }
-            before = Some(poll);
         }
     }
     let mut found: Vec<Found<'_>> = Vec::new();
-    for _ in &*rows {
-        found.push(Found::default());
+    for row in &*rows {
+        found.push(Found::new(&row.at));
     }
     for wait in &ended {
         let found = &mut found[wait.row];
         match wait.by {
             EndedBy::NoTask => found.by_no_task += 1,
             EndedBy::Unclear => {}
-            EndedBy::Holder(Before { waited, polled_ns }) => {
+            // One release may end many waits.
+            EndedBy::Release(task, nth) if found.last != Some((task, nth)) => {
+                found.last = Some((task, nth));
                 found.by_task += 1;
-                // A task that had waited for the lock itself released it in the poll in which it got it.
-                let is_for_it = |id| row_of(lines, id) == Some(wait.row);
-                let waited = waited.filter(|(at, _)| !at.is_some_and(is_for_it));
-                let (at, for_ns) = waited.unwrap_or((None, polled_ns));
-                found.held_ns += u128::from(for_ns);
-                let Some(place) = at.and_then(|id| timeline.wait(id)) else { continue };
-                if let [line] = place.lines()[..] {
-                    let at_line = found.at_lines.get_or_default(line_of(line));
-                    at_line.wait = at_line.wait.or(Some(place));
-                    at_line.times += 1;
-                    at_line.waited_ns += u128::from(for_ns);
-                }
+                found.add(timeline, lines, wait, &tasks[task].polls[..=nth]);
             }
+            EndedBy::Release(..) => {}
         }
     }
-    for (row, found) in found.iter().enumerate() {
-        rows[row].holder = found.holder(&rows[row].at);
+    let holders: Vec<_> = found.iter().map(Found::holder).collect();
+    for (row, holder) in rows.iter_mut().zip(holders) {
+        row.holder = holder;
     }
 }
 
@@ -129,12 +118,15 @@ fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
 }
 
 /// The causes of the ends of the waits at a line.
-#[derive(Default)]
 struct Found<'a> {
-    /// The number of waits that one known task ended.
+    /// The line.
+    lock: StackFrame,
+    /// The number of releases by one known task.
     by_task: u64,
     /// The number of waits that ended while no task was polled: by a thread of the blocking pool, for example.
     by_no_task: u64,
+    /// The last release.
+    last: Option<(usize, usize)>,
     /// As in [`Holder`].
     held_ns: u128,
     /// The lines at which holders waited.
@@ -146,24 +138,51 @@ struct Found<'a> {
 struct AtLine<'a> {
     /// One of them.
     wait: Option<&'a Wait>,
+    /// The number of releases before which they waited there, and the last of these.
     times: u64,
+    last: Option<(usize, usize)>,
     waited_ns: u128,
 }
 
-impl Ended {
-    /// Notes that another task was polled when the waiting one became ready; `before` is the other's last poll before.
-    fn ended_in(&mut self, poll: &Poll, before: Option<&Poll>) {
-        let mut did =
-            Before { waited: None, polled_ns: self.at_ns.saturating_sub(poll.start_ns()) };
-        if let Some((before, end_ns)) = before.and_then(|before| Some((before, before.end_ns()?))) {
-            if end_ns < self.at_ns && poll.start_ns() > self.since_ns {
-                did.waited = Some((before.wait(), poll.start_ns().saturating_sub(end_ns)));
+impl<'a> Found<'a> {
+    fn new(lock: &StackFrame) -> Self {
+        let (by_task, by_no_task, held_ns) = (0, 0, 0);
+        let (lock, last, at_lines) = (lock.clone(), None, Map::default());
+        Self { lock, by_task, by_no_task, last, held_ns, at_lines }
+    }
+
+    /// Adds what a holder did while `wait` waited, up to the last of `polls`, in which it released the lock.
+    fn add(
+        &mut self,
+        timeline: &'a Timeline,
+        lines: &[Option<usize>],
+        wait: &Ended,
+        polls: &[Poll],
+    ) {
+        let Some((mut after, before)) = polls.split_last() else { return };
+        let during = |from: u64, to: u64| u128::from(to.saturating_sub(from.max(wait.since_ns)));
+        self.held_ns += during(after.start_ns(), wait.at_ns);
+        for poll in before.iter().rev().take(MOST_POLLS) {
+            let Some(end_ns) = poll.end_ns() else { return };
+            let place = poll.wait().and_then(|id| Some((id, timeline.wait(id)?)));
+            // It may wait for another lock with this one.
+            let is_for_it = place.is_some_and(|(id, place)| {
+                row_of(lines, id).is_some() && frame_past(place, &self.lock).is_none()
+            });
+            if is_for_it || after.start_ns() <= wait.since_ns {
+                return;
             }
+            self.held_ns += during(end_ns, after.start_ns()) + during(poll.start_ns(), end_ns);
+            let at = place.map(|(_, place)| (place, place.lines()));
+            if let Some((place, &[line])) = at.as_ref().map(|(place, lines)| (*place, &lines[..])) {
+                let at_line = self.at_lines.get_or_default(line_of(line));
+                at_line.wait = at_line.wait.or(Some(place));
+                at_line.times += u64::from(at_line.last != self.last);
+                at_line.last = self.last;
+                at_line.waited_ns += during(end_ns, after.ready_ns().unwrap_or(after.start_ns()));
+            }
+            after = poll;
         }
-        self.by = match self.by {
-            EndedBy::NoTask => EndedBy::Holder(did),
-            _ => EndedBy::Unclear,
-        };
     }
 }
 
@@ -195,9 +214,9 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
 }
 
 impl Found<'_> {
-    /// Returns the line at which holders of what is awaited at `lock` waited longest in sum, if that was most of the time. Where threads other than
+    /// Returns the line at which holders waited longest in sum, if that was most of the time. Where threads other than
     /// workers release the lock, a task that was polled at that moment had nothing to do with it.
-    fn holder(&self, lock: &StackFrame) -> Option<Holder> {
+    fn holder(&self) -> Option<Holder> {
         let place = |(frame, awaits): (&'_ StackFrame, Option<&'_ str>)| {
             (frame.file.clone(), frame.line, awaits.map(str::to_owned))
         };
@@ -211,11 +230,11 @@ impl Found<'_> {
                 most = Some((line, at_line));
             }
         }
-        let ((at, awaits), AtLine { wait, times, waited_ns }) = most?;
-        let is_most = 2 * waited_ns > self.held_ns && self.by_task > self.by_no_task;
+        let ((at, awaits), AtLine { wait, times, waited_ns, .. }) = most?;
+        let is_most = 2 * waited_ns > self.held_ns && self.by_task >= 4 * self.by_no_task;
         (times >= LEAST_TIMES && is_most).then(|| Holder {
             at: at.clone(),
-            path: wait.and_then(|wait| frame_in(wait, lock)).map(path_below),
+            path: wait.and_then(|wait| frame_in(wait, &self.lock)).map(path_below),
             awaits: awaits.map(str::to_owned),
             waited_ns,
             held_ns: self.held_ns,
@@ -226,9 +245,14 @@ impl Found<'_> {
 impl WaitRow {
     /// Returns whether another task must release what is awaited.
     pub(in crate::analysis) fn is_for_a_lock(&self) -> bool {
-        const LOCKS: [&str; 3] =
-            ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
-        let awaits = self.awaits.as_deref().map(|name| name.trim_start_matches("an async fn of "));
-        awaits.is_some_and(|awaits| LOCKS.iter().any(|lock| awaits.starts_with(lock)))
+        is_lock(self.awaits.as_deref())
     }
+}
+
+/// Returns whether another task must release what is awaited.
+pub(in crate::analysis) fn is_lock(awaits: Option<&str>) -> bool {
+    const LOCKS: [&str; 3] =
+        ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
+    let awaits = awaits.map(|name| name.trim_start_matches("an async fn of "));
+    awaits.is_some_and(|awaits| LOCKS.iter().any(|lock| awaits.starts_with(lock)))
 }

@@ -29,16 +29,29 @@ pub(in crate::analysis) fn frame_in<'a>(
     None
 }
 
-/// Returns the lines of the program from `frame` down: `src/shop.rs:22 > src/shop.rs:15`.
+/// Returns where the function of `line` is in a wait, if it is further on.
+pub(in crate::analysis) fn frame_past<'a>(
+    wait: &'a Wait,
+    line: &StackFrame,
+) -> Option<&'a AwaitFrame> {
+    let frame = frame_in(wait, line)?;
+    let (at, past) = (frame.function.line?, line.line?);
+    (at > past).then_some(frame)
+}
+
+/// Returns the lines of the program from `frame` down, the first and the last of many: `src/shop.rs:22 > src/shop.rs:15`.
 pub(in crate::analysis) fn path_below(frame: &AwaitFrame) -> String {
     const MOST_LINES: usize = 4;
     let (mut lines, mut at) = (Vec::new(), Some(frame));
     while let Some(frame) = at {
-        let is_own = frame.function.origin == FrameOrigin::Program || lines.is_empty();
-        if is_own && lines.len() < MOST_LINES {
+        if frame.function.origin == FrameOrigin::Program || lines.is_empty() {
             lines.extend(source_line(&frame.function));
         }
         at = frame.awaits.first();
+    }
+    if lines.len() > MOST_LINES {
+        let inner = lines.len() - (MOST_LINES - 1);
+        lines.splice(1..inner, ["\u{2026}".to_owned()]);
     }
     lines.join(" > ")
 }

@@ -55,8 +55,7 @@ impl Report {
 fn held(row: &WaitRow) -> Vec<String> {
     let Some(holder) = &row.holder else { return Vec::new() };
     wrap(&format!(
-        "What tasks await at {} was held for {} of the time, as far as its holders are known, by tasks that waited \
-         themselves at {}.",
+        "As far as is known, those who held what is awaited at {} spent {} of that time waiting at {}.",
         clean(&row.label()),
         holder.percent(),
         clean(&holder.label()),

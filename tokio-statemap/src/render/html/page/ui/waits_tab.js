@@ -62,7 +62,7 @@ export class WaitsTab {
   heldBy({ holder }) {
     if (holder === null) return null;
     const [label, share] = holder;
-    return make("span", { class: "source", title: `For ${share} of the time that its holders, as far as they are known, held it` }, `held while waiting at ${shorten(visible(label), 40)}`);
+    return make("span", { class: "source", title: `As far as is known, those who held it spent ${share} of that time waiting at ${titleText(label)}` }, `held while waiting at ${shorten(visible(label), 40)}`);
   }
 
   still({ section, of }) {

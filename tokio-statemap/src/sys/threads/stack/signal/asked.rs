@@ -36,8 +36,8 @@ pub(super) fn note(id: i32, cpu_ns: Option<u64>) {
 pub(super) fn may_answer(id: i32, cpu_ns: Option<u64>) -> bool {
     let asked = Asked::of_thread(id);
     let is_it = asked.id.load(Ordering::Acquire) == id;
-    let ran_ns = cpu_ns.unwrap_or_default().saturating_sub(asked.cpu_ns.load(Ordering::Relaxed));
-    is_it && ran_ns <= ANSWERS_WITHIN_NS
+    let ran_ns = cpu_ns.map(|now| now.saturating_sub(asked.cpu_ns.load(Ordering::Relaxed)));
+    is_it && ran_ns.is_some_and(|ran_ns| ran_ns <= ANSWERS_WITHIN_NS)
 }
 
 #[cfg(test)]
