@@ -33,9 +33,9 @@ pub enum Variant {
     Static,
 }
 
-/// Builds the programs of this package that are tested in a variant, and returns the path of one.
+/// Builds the programs that are tested in a variant, of the package that has `name`. Returns the path of that one.
 ///
-/// Those of one package are built together, as most of the time goes to their common dependencies.
+/// One build makes all programs of the package: they have most dependencies in common, which take most of the time.
 ///
 /// # Panics
 ///

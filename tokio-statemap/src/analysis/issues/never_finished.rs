@@ -251,9 +251,11 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
     };
     let label = |wait| Some(place_label(wait)).filter(|at| !at.is_empty());
     for (nth, never) in found.never.iter_mut().enumerate() {
+        let is_searched = never.why == WhyNever::Lock && nth < MOST_SEARCHED;
+        let most = if is_searched { MOST_WAITS } else { 1 };
         let mut waits: Vec<&Wait> = Vec::new();
         for wait in never.spots.iter().filter_map(wait_of) {
-            if waits.len() == MOST_WAITS {
+            if waits.len() == most {
                 break;
             }
             if !waits.iter().any(|&other| std::ptr::eq(other, wait)) {
@@ -261,7 +263,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
             }
         }
         never.at = waits.first().copied().and_then(label);
-        if never.why == WhyNever::Lock && nth < MOST_SEARCHED {
+        if is_searched {
             let held_by = |&wait: &&Wait| HeldBy::find(timeline, shutdown, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
         }

@@ -137,7 +137,7 @@ fn who_went_on_past_a_lock_may_hold_it() {
     let (_, text) =
         said([queue(), vec![task(8, place, PAST_IT), task(9, place, PAST_IT)]].concat());
     assert!(text.ends_with("Another task must release what they waited for."), "{text}");
-    // Those that wait for a lock themselves most likely hold the other.
+    // Each of these waits for a second lock. It most likely holds the first.
     let both = vec![task(8, place, LOCK_PAST_IT), task(9, place, LOCK_PAST_IT)];
     let (_, text) = said([queue(), both].concat());
     assert!(

@@ -164,15 +164,18 @@ impl<'a> Found<'a> {
         self.held_ns += during(after.start_ns(), wait.at_ns);
         for poll in before.iter().rev().take(MOST_POLLS) {
             let Some(end_ns) = poll.end_ns() else { return };
+            if after.start_ns() <= wait.since_ns {
+                return;
+            }
             let place = poll.wait().and_then(|id| Some((id, timeline.wait(id)?)));
             // It may wait for another lock with this one.
             let is_for_it = place.is_some_and(|(id, place)| {
                 row_of(lines, id).is_some() && frame_past(place, &self.lock).is_none()
             });
-            if is_for_it || after.start_ns() <= wait.since_ns {
+            if is_for_it {
                 return;
             }
-            self.held_ns += during(end_ns, after.start_ns()) + during(poll.start_ns(), end_ns);
+            self.held_ns += during(poll.start_ns(), after.start_ns());
             let at = place.map(|(_, place)| (place, place.lines()));
             if let Some((place, &[line])) = at.as_ref().map(|(place, lines)| (*place, &lines[..])) {
                 let at_line = self.at_lines.get_or_default(line_of(line));
