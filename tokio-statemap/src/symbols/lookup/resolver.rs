@@ -46,11 +46,27 @@ impl Resolver {
         self.problem
     }
 
+    /// Returns the path of the function that contains an address by its symbol alone, without what was inlined there.
+    /// That takes little time.
+    pub(crate) fn symbol(&mut self, address: u64) -> Option<String> {
+        let (file, address) = self.file(address)?;
+        file.symbol(address)
+    }
+
     fn look_up(&mut self, address: u64) -> Vec<StackFrame> {
+        let has_time = self.spent < MAX_TIME;
+        match self.file(address) {
+            Some((file, address)) => file.frames(address, has_time),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the file that an address is in, and the address there.
+    fn file(&mut self, address: u64) -> Option<(&mut ObjectFile, u64)> {
         if self.module(address).is_none() {
             self.modules = loaded();
         }
-        let Some(module) = self.module(address) else { return Vec::new() };
+        let module = self.module(address)?;
         let (base, is_program) = (module.base, module.is_program);
         if self.files.get(&base).is_none() {
             let file = read(module.path.as_deref(), is_program);
@@ -59,8 +75,8 @@ impl Resolver {
             }
             self.files.insert(base, file.ok());
         }
-        let Some(Some(file)) = self.files.get_mut(&base) else { return Vec::new() };
-        file.frames(address.wrapping_sub(base), self.spent < MAX_TIME)
+        let file = self.files.get_mut(&base)?.as_mut()?;
+        Some((file, address.wrapping_sub(base)))
     }
 
     fn module(&self, address: u64) -> Option<&LoadedModule> {

@@ -81,6 +81,11 @@ impl ObjectFile {
         self.build_id.as_deref()
     }
 
+    /// Returns the path of the function that contains an address in the file, by its symbol.
+    pub(crate) fn symbol(&self, address: u64) -> Option<String> {
+        self.symbols.at(address, None).map(demangle)
+    }
+
     /// Returns the functions at an address in the file, without debug information if `has_time` is false.
     pub(crate) fn frames(&mut self, address: u64, has_time: bool) -> Vec<StackFrame> {
         let mut functions = match &self.debug_info {

@@ -46,7 +46,7 @@ pub(super) fn named(addresses: &[(u64, Arc<[StackFrame]>)]) -> Vec<Located> {
         }
     }
     // Cuts off the function that clones the waker and its callees.
-    if let Some(clones) = all.iter().rposition(|located| is_capture(&located.frame)) {
+    if let Some(clones) = all.iter().rposition(|located| clones_waker(&located.frame.function)) {
         all.drain(..=clones);
     }
     // What is further out is the runtime, if the runtime's waker was cloned.
@@ -67,8 +67,8 @@ fn polls_task(frame: &StackFrame) -> bool {
 }
 
 /// Returns `true` for the functions called when a waker is cloned.
-fn is_capture(frame: &StackFrame) -> bool {
+pub(super) fn clones_waker(function: &str) -> bool {
     ["sys::waker::clone", "sys::task_waker::", "chains::capture::"]
         .iter()
-        .any(|name| frame.function.contains(name))
+        .any(|name| function.contains(name))
 }

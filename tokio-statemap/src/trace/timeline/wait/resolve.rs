@@ -1,7 +1,7 @@
 //! Looks up the functions of the chains that a timeline's tasks wait at.
 
 use super::Wait;
-use super::named::{WaitBuilder, named};
+use super::named::{WaitBuilder, clones_waker, named};
 use super::tree::{Call, Located};
 use super::unnamed::{NamedCall, UnnamedChain, UnnamedWaits, has_address};
 use crate::recorder::chains::table::{Chain, ChainId, Places};
@@ -98,12 +98,25 @@ impl Known<'_> {
 fn look_up(chain: &Chain, resolver: &mut Resolver) -> (Vec<Located>, bool) {
     let mut places = Vec::new();
     let mut is_unnamed = false;
-    for address in chain.addresses() {
+    for address in of_task(chain, resolver) {
         let frames = resolver.frames(address);
         is_unnamed |= has_address(&frames);
         places.push((address, frames));
     }
     (named(&places), is_unnamed)
+}
+
+/// Returns the addresses of a chain, innermost first, without those of the function that clones the waker and its callees.
+/// Nobody sees these, and finding the lines of this library's functions takes as long as those of all others.
+fn of_task(chain: &Chain, resolver: &mut Resolver) -> Vec<u64> {
+    let mut addresses: Vec<_> = chain.addresses().collect();
+    let clones = addresses
+        .iter()
+        .rposition(|&address| resolver.symbol(address).is_some_and(|path| clones_waker(&path)));
+    if let Some(clones) = clones {
+        addresses.drain(..=clones);
+    }
+    addresses
 }
 
 /// The waits that have functions known only by address.
@@ -133,7 +146,7 @@ impl Unnamed {
     /// Returns a chain with numbers in place of addresses.
     fn numbered(&mut self, chain: &Chain, resolver: &mut Resolver) -> UnnamedChain {
         let (mut places, mut calls) = (Vec::new(), Vec::new());
-        for address in chain.addresses() {
+        for address in of_task(chain, resolver) {
             let next = self.addresses.len() as u32;
             let number = *self.addresses.get_or_insert_with(address, || next);
             places.push((number, resolver.frames(address)));
