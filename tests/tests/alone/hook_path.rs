@@ -16,7 +16,7 @@ use tokio_statemap::{CollectorConfig, Hooks, register_hooks_with};
 
 /// Tokio keeps the tasks that yielded in a vector with room for 4 from the start.
 const YIELDING_TASKS: usize = 4;
-const YIELDS: u64 = 60_000;
+const YIELDS: u64 = 15_000;
 const SLEEPS: u64 = 100;
 const SPAWNS: u64 = 5_000;
 const BLOCKING_CALLS: usize = 20;
@@ -26,7 +26,7 @@ const FOLLOWED: u64 = 30;
 /// Numbers of allocations.
 #[derive(Debug, PartialEq)]
 struct Allocations {
-    /// In 240 000 yields and 100 sleeps.
+    /// In 60 000 yields and 100 sleeps.
     polls_and_parks: u64,
     /// In 5000 spawns.
     spawns: u64,

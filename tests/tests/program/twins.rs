@@ -12,6 +12,7 @@ use tests::files::{data, page, svg};
 const KEYS: &str = env!("CARGO_BIN_EXE_keys");
 
 #[test]
+#[ignore = "slow: runs 50 programs"]
 fn each_key_is_the_same_as_a_method() {
     let names = run("names", "names").1.stdout;
     assert!(names.lines().count() > 20, "{names}");
