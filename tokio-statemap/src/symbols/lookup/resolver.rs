@@ -46,11 +46,11 @@ impl Resolver {
         self.problem
     }
 
-    /// Returns the path of the function that contains an address by its symbol alone, without what was inlined there.
-    /// That takes little time.
-    pub(crate) fn symbol(&mut self, address: u64) -> Option<String> {
+    /// Returns the path of this library's function that contains an address, without what was inlined there. Unlike a look
+    /// at the debug information, that takes little time.
+    pub(crate) fn own_function(&mut self, address: u64) -> Option<String> {
         let (file, address) = self.file(address)?;
-        file.symbol(address)
+        file.own_function(address)
     }
 
     fn look_up(&mut self, address: u64) -> Vec<StackFrame> {

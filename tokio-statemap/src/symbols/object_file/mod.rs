@@ -81,9 +81,10 @@ impl ObjectFile {
         self.build_id.as_deref()
     }
 
-    /// Returns the path of the function that contains an address in the file, by its symbol.
-    pub(crate) fn symbol(&self, address: u64) -> Option<String> {
-        self.symbols.at(address, None).map(demangle)
+    /// Returns the path of this library's function that contains an address in the file, by its symbol.
+    pub(crate) fn own_function(&self, address: u64) -> Option<String> {
+        let symbol = self.symbols.at(address, None)?;
+        symbol.contains(env!("CARGO_CRATE_NAME")).then(|| demangle(symbol))
     }
 
     /// Returns the functions at an address in the file, without debug information if `has_time` is false.

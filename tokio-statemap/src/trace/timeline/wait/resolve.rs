@@ -12,6 +12,9 @@ use crate::util::map::Map;
 use crate::util::quantity::count;
 use crate::util::slow::Slow;
 
+/// The most calls from the innermost one among which the function that clones the waker is searched.
+const OWN_CALLS: usize = 16;
+
 impl Timeline {
     /// Looks up the waits of the timeline's tasks. Unused numbers get empty waits.
     pub(in crate::trace::timeline) fn resolve_waits(&mut self, places: &Places) {
@@ -110,9 +113,9 @@ fn look_up(chain: &Chain, resolver: &mut Resolver) -> (Vec<Located>, bool) {
 /// Nobody sees these, and finding the lines of this library's functions takes as long as those of all others.
 fn of_task(chain: &Chain, resolver: &mut Resolver) -> Vec<u64> {
     let mut addresses: Vec<_> = chain.addresses().collect();
-    let clones = addresses
-        .iter()
-        .rposition(|&address| resolver.symbol(address).is_some_and(|path| clones_waker(&path)));
+    let clones = addresses.iter().take(OWN_CALLS).rposition(|&address| {
+        resolver.own_function(address).is_some_and(|path| clones_waker(&path))
+    });
     if let Some(clones) = clones {
         addresses.drain(..=clones);
     }
