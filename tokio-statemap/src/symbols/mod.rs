@@ -34,5 +34,8 @@ pub(crate) const PAGE_FAULT: &str = "a page fault";
 pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {
     // Files are read once, and only if there is something to look up.
     static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
-    f(lock(&RESOLVER).get_or_insert_default())
+    let mut resolver = lock(&RESOLVER);
+    let resolver = resolver.get_or_insert_default();
+    resolver.begin();
+    f(resolver)
 }

@@ -11,6 +11,8 @@ use super::StackFrame;
 pub(crate) struct Resolver;
 
 impl Resolver {
+    pub(crate) fn begin(&mut self) {}
+
     pub(crate) fn problem(&self) -> Option<io::ErrorKind> {
         None
     }

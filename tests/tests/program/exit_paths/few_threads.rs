@@ -8,8 +8,10 @@ use tests::child::{Ended, Running, command};
 use tests::files::{data, folder, pictures};
 use tests::left_out::not_allowed;
 
-/// A user without another process.
-const USER: u32 = 54_321;
+/// Returns a user without another process, also where the tests run more than once at the same time.
+fn user() -> u32 {
+    1_000_000 + std::process::id()
+}
 
 #[test]
 fn the_program_gets_the_first_threads() {
@@ -40,7 +42,7 @@ fn the_program_gets_the_first_threads() {
 
 /// Limits the number of threads of the user.
 fn with_threads(command: &mut std::process::Command, threads: u64) -> &mut std::process::Command {
-    command.uid(USER);
+    command.uid(user());
     // SAFETY: `setrlimit` is async-signal-safe.
     unsafe {
         command.pre_exec(move || {
