@@ -46,7 +46,9 @@ impl Resolver {
         self.frames.insert(address, Arc::clone(&frames));
         self.spent += time().saturating_sub(began);
         if !self.has_time() {
-            warn(format_args!("some functions have no lines: looking up the others took over 10 s"));
+            warn(format_args!(
+                "some functions have no lines: looking up the others took over 10 s"
+            ));
         }
         frames
     }
@@ -219,13 +221,14 @@ mod tests {
     #[test]
     fn without_time_there_are_names_alone() {
         let mut resolver = Resolver { spent: MAX_TIME, ..Resolver::default() };
-        let frames = resolver.frames(here());
+        let address = here();
+        let frames = resolver.frames(address);
         let [here] = &frames[..] else { panic!("{frames:?}") };
         assert!(here.function.ends_with("tests::here") && here.file.is_none(), "{here:?}");
 
         // Each use has time of its own.
         resolver.begin();
-        assert!(resolver.frames(here()).iter().all(|frame| frame.line.is_some()));
+        assert!(resolver.frames(address).iter().all(|frame| frame.line.is_some()));
     }
 
     #[test]
