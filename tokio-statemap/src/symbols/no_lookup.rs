@@ -17,6 +17,10 @@ impl Resolver {
         None
     }
 
+    pub(crate) fn own_function(&mut self, _: u64) -> Option<String> {
+        None
+    }
+
     pub(crate) fn frames(&mut self, _: u64) -> Arc<[StackFrame]> {
         Arc::new([])
     }

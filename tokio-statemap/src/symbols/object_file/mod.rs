@@ -82,6 +82,7 @@ impl ObjectFile {
     }
 
     /// Returns the path of this library's function that contains an address in the file, by its symbol.
+    #[cfg(has_stacks)]
     pub(crate) fn own_function(&self, address: u64) -> Option<String> {
         let symbol = self.symbols.at(address, None)?;
         symbol.contains(env!("CARGO_CRATE_NAME")).then(|| demangle(symbol))
