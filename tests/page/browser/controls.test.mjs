@@ -88,11 +88,18 @@ test("the browser's Back undoes the last zoom, selection or filter, and stays on
     const [x, y] = await spot(page, 0.5);
     await page.mouse.move(x, y);
     await step("a wheel that is turned on and on", async () => {
-      // In one turn of the page, however slow the machine is: a wheel that rests is a step of its own.
-      await page.evaluate(([clientX, clientY]) => {
-        const under = document.elementFromPoint(clientX, clientY);
-        const turn = { deltaY: -120, clientX, clientY, bubbles: true, cancelable: true };
-        for (let i = 0; i < 12; i++) under.dispatchEvent(new WheelEvent("wheel", turn));
+      await page.evaluate(async ([clientX, clientY]) => {
+        const turn = () => document.elementFromPoint(clientX, clientY).dispatchEvent(
+          new WheelEvent("wheel", { deltaY: -120, clientX, clientY, bubbles: true, cancelable: true }));
+        // A wheel that rests is a step of its own. On a slow machine it rests from frame to frame, so timers wait for longer.
+        const { setTimeout } = window;
+        window.setTimeout = (f, ms) => setTimeout(f, ms * 100);
+        for (let i = 0; i < 11; i++) {
+          turn();
+          await new Promise(requestAnimationFrame);
+        }
+        window.setTimeout = setTimeout;
+        turn();
       }, [x, y]);
     });
     await step("a drag, however long its pauses", async () => {

@@ -186,7 +186,7 @@ fn count_verdicts(
 
 #[test]
 fn an_early_block_is_the_verdict() {
-    const RUNS: usize = 2;
+    const RUNS: usize = 4;
     // The events during the block must be much fewer than may wait for the end of a poll: half of the kept ones.
     let meanwhile = FEW_EVENTS as u64 / 40;
     let parameters = (FEW_EVENTS, meanwhile, Duration::from_micros(50));

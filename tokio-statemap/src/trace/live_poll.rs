@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::recorder::watch::listeners::SeenPoll;
-use crate::symbols::StackFrame;
+use crate::symbols::{StackFrame, with_resolver};
 use crate::trace::event::SpawnLocation;
 use crate::trace::snapshot::task_id;
 use crate::trace::task_key::TaskKey;
@@ -57,7 +57,8 @@ pub struct LivePoll {
 
 impl LivePoll {
     pub(crate) fn from_seen(seen: &SeenPoll, missed: u64) -> Self {
-        let stack = seen.sample.as_ref().map(Stack::from_sample).unwrap_or_default();
+        let named = |sample| with_resolver(|resolver| Stack::from_sample(sample, resolver));
+        let stack = seen.sample.as_ref().map(named).unwrap_or_default();
         Self {
             runtime: seen.runtime.clone(),
             task: TaskKey::from_id(task_id(seen.task)),

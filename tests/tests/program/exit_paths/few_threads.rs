@@ -8,9 +8,10 @@ use tests::child::{Ended, Running, command};
 use tests::files::{data, folder, pictures};
 use tests::left_out::not_allowed;
 
-/// Returns a user without another process, also where the tests run more than once at the same time.
+/// Returns a user without another process, also where the tests run more than once at the same time. In a container there may
+/// be no more than 65 536 users.
 fn user() -> u32 {
-    1_000_000 + std::process::id()
+    20_000 + std::process::id() % 40_000
 }
 
 #[test]

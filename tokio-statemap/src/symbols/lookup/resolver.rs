@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::symbols::StackFrame;
@@ -14,9 +14,11 @@ use crate::sys::threads::stack::modules::{LoadedModule, loaded};
 use crate::util::map::Map;
 use crate::util::message::warn;
 
-/// The limit of processor time for reading debug information, in each use. After that, names are those of symbols, without
-/// lines. On a busy machine the same work takes many times as long by the clock on the wall.
+/// The limit of processor time for looking functions up, in each use. After that, names are those of symbols, without lines.
 const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// The limit of time by the clock. On a busy machine, the same work takes many times as long.
+const MAX_ELAPSED: Duration = Duration::from_secs(60);
 
 /// Looks addresses of this process up.
 #[derive(Debug, Default)]
@@ -24,8 +26,12 @@ pub(crate) struct Resolver {
     modules: Vec<LoadedModule>,
     files: Map<u64, Option<ObjectFile>>,
     frames: Map<u64, Arc<[StackFrame]>>,
-    /// The processor time spent in this use.
+    /// The processor time spent in this use, as far as it is known.
     spent: Duration,
+    /// The start of this use.
+    since: Option<Instant>,
+    /// `true` once it was said that functions have no lines for want of time.
+    is_told: bool,
     /// The reason why the program's own file could not be read, if so.
     problem: Option<io::ErrorKind>,
 }
@@ -38,28 +44,38 @@ impl Resolver {
             return Arc::clone(known);
         }
         if !self.has_time() {
+            if !std::mem::replace(&mut self.is_told, true) {
+                warn(format_args!(
+                    "some functions have no lines: looking up the others took over 10 s of processor time, or 60 s"
+                ));
+            }
             // Not kept: another use may have the time.
-            return self.look_up(address).into();
+            return self.look_up(address, false).into();
         }
-        let began = time();
-        let frames: Arc<[StackFrame]> = self.look_up(address).into();
+        let frames: Arc<[StackFrame]> =
+            self.timed(|resolver| resolver.look_up(address, true)).into();
         self.frames.insert(address, Arc::clone(&frames));
-        self.spent += time().saturating_sub(began);
-        if !self.has_time() {
-            warn(format_args!(
-                "some functions have no lines: looking up the others took over 10 s"
-            ));
-        }
         frames
     }
 
     /// Begins a use, which may take as much time as any other.
     pub(crate) fn begin(&mut self) {
         self.spent = Duration::ZERO;
+        self.since = Some(Instant::now());
     }
 
     fn has_time(&self) -> bool {
-        self.spent < MAX_TIME
+        self.spent < MAX_TIME && self.since.is_none_or(|since| since.elapsed() < MAX_ELAPSED)
+    }
+
+    /// Calls `f`, and counts the processor time that it takes.
+    fn timed<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let began_ns = cpu_ns();
+        let result = f(self);
+        if let (Some(from), Some(to)) = (began_ns, cpu_ns()) {
+            self.spent += Duration::from_nanos(to.saturating_sub(from));
+        }
+        result
     }
 
     /// Returns the reason why functions of the program have no names, if so.
@@ -68,14 +84,15 @@ impl Resolver {
     }
 
     /// Returns the path of this library's function that contains an address, without what was inlined there. Unlike a look
-    /// at the debug information, that takes little time.
+    /// at the debug information, that takes little time once the file is read.
     pub(crate) fn own_function(&mut self, address: u64) -> Option<String> {
-        let (file, address) = self.file(address)?;
-        file.own_function(address)
+        self.timed(|resolver| {
+            let (file, address) = resolver.file(address)?;
+            file.own_function(address)
+        })
     }
 
-    fn look_up(&mut self, address: u64) -> Vec<StackFrame> {
-        let has_time = self.has_time();
+    fn look_up(&mut self, address: u64, has_time: bool) -> Vec<StackFrame> {
         match self.file(address) {
             Some((file, address)) => file.frames(address, has_time),
             None => Vec::new(),
@@ -103,13 +120,6 @@ impl Resolver {
     fn module(&self, address: u64) -> Option<&LoadedModule> {
         self.modules.iter().find(|module| module.range.contains(&address))
     }
-}
-
-/// Returns the processor time of this thread, or the clock's where that can't be read.
-fn time() -> Duration {
-    static SINCE: OnceLock<Instant> = OnceLock::new();
-    let elapsed = || SINCE.get_or_init(Instant::now).elapsed();
-    cpu_ns().map_or_else(elapsed, Duration::from_nanos)
 }
 
 /// Reads the file of the program or of a library.
@@ -228,7 +238,8 @@ mod tests {
 
         // Each use has time of its own.
         resolver.begin();
-        assert!(resolver.frames(address).iter().all(|frame| frame.line.is_some()));
+        let frames = resolver.frames(address);
+        assert!(frames.last().is_some_and(|frame| frame.line.is_some()), "{frames:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::recorder::watch::{NoStack, NoStacks, Sample};
-use crate::symbols::{FrameOrigin, StackFrame, system_call, with_resolver};
+use crate::symbols::{FrameOrigin, Resolver, StackFrame, system_call, with_resolver};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::poll::PollKey;
 use crate::trace::timeline::stack_end::up_to_task;
@@ -89,18 +89,22 @@ pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<Poll
         || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
     let _slow = (number > 0).then(slow).flatten();
     let mut samples = Vec::with_capacity(number);
-    for sample in &snapshot.capture.samples.all {
-        let stack = Stack::from_sample(sample);
-        samples.push(PollSample {
-            thread: sample.stream,
-            poll_start_ns: snapshot.ns(sample.start_ticks),
-            at_ns: snapshot.ns(sample.ticks),
-            blocked_in: stack.blocked_in,
-            frames: stack.frames,
-            is_complete: stack.is_complete,
-        });
-    }
-    if let Some(problem) = with_resolver(|resolver| resolver.problem()) {
+    // All of them are one use of the resolver, and have its time together.
+    let problem = with_resolver(|resolver| {
+        for sample in &snapshot.capture.samples.all {
+            let stack = Stack::from_sample(sample, resolver);
+            samples.push(PollSample {
+                thread: sample.stream,
+                poll_start_ns: snapshot.ns(sample.start_ticks),
+                at_ns: snapshot.ns(sample.ticks),
+                blocked_in: stack.blocked_in,
+                frames: stack.frames,
+                is_complete: stack.is_complete,
+            });
+        }
+        resolver.problem()
+    });
+    if let Some(problem) = problem {
         let why = match problem {
             io::ErrorKind::OutOfMemory => NoStack::NoMemory,
             _ => NoStack::NoSymbols,
@@ -141,13 +145,11 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    pub(crate) fn from_sample(sample: &Sample) -> Self {
+    pub(crate) fn from_sample(sample: &Sample, resolver: &mut Resolver) -> Self {
         let mut frames = Vec::new();
-        with_resolver(|resolver| {
-            for &address in &sample.addresses {
-                frames.extend_from_slice(&resolver.frames(address));
-            }
-        });
+        for &address in &sample.addresses {
+            frames.extend_from_slice(&resolver.frames(address));
+        }
         let is_cut = up_to_task(&mut frames);
         let mut blocked_in = None;
         if let Some(call) = &sample.blocked {
