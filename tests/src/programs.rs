@@ -102,7 +102,7 @@ pub async fn run(way: &str) {
 
 /// Causes so many events that the files are written in parallel.
 async fn many_events() {
-    for _ in 0..150_000 {
+    for _ in 0..110_000 {
         tokio::task::yield_now().await;
     }
 }

@@ -10,12 +10,6 @@ use crate::table::{arguments, this_program};
 
 /// The numbers of polls of the two runs.
 const POLLS: [u64; 2] = [30_000, 230_000];
-/// The number of counts of each. The smallest one is taken, as threads that wait for one another
-/// don't always take the same number of instructions.
-const COUNTS: usize = 3;
-/// The number of counts with evictions, where the background thread does the most work. It looks
-/// for chunks at intervals of time, and so more often the longer a run takes under callgrind.
-const COUNTS_IF_DROPPING: usize = 5;
 
 /// The instructions per poll.
 #[derive(Clone, Copy, Debug)]
@@ -34,21 +28,40 @@ impl Sub for Instructions {
     }
 }
 
-/// Counts the instructions per poll. `Err` says why they can't be counted.
-pub(crate) fn count(variant: Variant, workers: usize) -> Result<Instructions, String> {
-    let [few, many] = POLLS.map(|polls| {
-        let mut fewest = [u64::MAX; 2];
-        for _ in 0..if variant == Variant::Dropping { COUNTS_IF_DROPPING } else { COUNTS } {
-            let counted = collected(&arguments(variant, workers, polls))?;
-            fewest = [0, 1].map(|i| fewest[i].min(counted[i]));
+/// What was counted of a variant: the fewest instructions of each of the two runs, as threads that wait for one another
+/// don't always take the same number.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    variant: Variant,
+    workers: usize,
+    fewest: [[u64; 2]; 2],
+}
+
+impl Counts {
+    /// Counts once. `Err` says why they can't be counted.
+    pub(crate) fn new(variant: Variant, workers: usize) -> Result<Self, String> {
+        let mut counts = Self { variant, workers, fewest: [[u64::MAX; 2]; 2] };
+        counts.count()?;
+        Ok(counts)
+    }
+
+    /// Counts once more.
+    pub(crate) fn count(&mut self) -> Result<(), String> {
+        for (fewest, polls) in self.fewest.iter_mut().zip(POLLS) {
+            let counted = collected(&arguments(self.variant, self.workers, polls))?;
+            *fewest = [0, 1].map(|i| fewest[i].min(counted[i]));
         }
-        Ok::<_, String>(fewest)
-    });
-    let (few, many) = (few?, many?);
-    // The warm-up of a run adds a tenth.
-    let polls = (POLLS[1] - POLLS[0]) as f64 * 1.1;
-    let [first, all] = [0, 1].map(|i| (many[i] - few[i]) as f64 / polls);
-    Ok(Instructions { first, all })
+        Ok(())
+    }
+
+    /// Returns the instructions per poll.
+    pub(crate) fn per_poll(&self) -> Instructions {
+        // The warm-up of a run adds a tenth.
+        let polls = (POLLS[1] - POLLS[0]) as f64 * 1.1;
+        let [few, many] = self.fewest;
+        let [first, all] = [0, 1].map(|i| (many[i] as f64 - few[i] as f64) / polls);
+        Instructions { first, all }
+    }
 }
 
 /// Returns the instructions of a run of this program: of its first thread, and of all threads.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::count::count;
+use crate::count::Counts;
 use crate::program::Variant;
 
 /// The number of times that each variant is measured.
@@ -10,6 +10,9 @@ const ROUNDS: usize = 15;
 /// The number of polls of a timed run. With their ends they are 960 000 events, which fit into the
 /// default `max_events`.
 const POLLS: u64 = 430_000;
+
+/// The number of counts of instructions of each variant.
+const COUNTS: usize = 3;
 
 /// The runtimes: their names and numbers of workers (0 for `current_thread`).
 const RUNTIMES: [(&str, usize); 2] = [("current_thread", 0), ("multi_thread, 2 workers", 2)];
@@ -22,8 +25,8 @@ pub(crate) fn print() {
         println!("{:36}{:>10}{:>10}{:>10}{:>10}", "", "ns/poll", "over none", "instr", "over none");
         let ns = time(workers);
         let instructions = Variant::ALL.map(|variant| match uncounted {
-            None => match count(variant, workers) {
-                Ok(counted) => Some(counted.all),
+            None => match counted(variant, workers) {
+                Ok(counted) => Some(counted),
                 Err(why) => {
                     uncounted = Some(why);
                     None
@@ -56,6 +59,15 @@ pub(crate) fn print() {
         ),
         Some(why) => println!("Instructions were not counted: {why}."),
     }
+}
+
+/// Returns the fewest instructions per poll of some counts, of all threads. `Err` says why they can't be counted.
+fn counted(variant: Variant, workers: usize) -> Result<f64, String> {
+    let mut counts = Counts::new(variant, workers)?;
+    for _ in 1..COUNTS {
+        counts.count()?;
+    }
+    Ok(counts.per_poll().all)
 }
 
 /// Returns the ns per poll of each variant.

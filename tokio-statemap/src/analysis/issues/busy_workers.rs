@@ -4,12 +4,17 @@ use std::time::Duration;
 
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
-use crate::analysis::culprits::Unattributed;
+use crate::analysis::culprits::{LongPollBlame, Unattributed};
 use crate::analysis::locations::LocationRow;
 use crate::analysis::long_polls::LongPoll;
+use crate::analysis::own_time::own_ns;
+use crate::analysis::place::Place;
+use crate::analysis::poll::{PollAt, length_ns};
 use crate::analysis::recording::ENOUGH_RECORDED_NS;
 use crate::analysis::statement::{Statement, n_tasks_of, no_long_poll, off_worker_sentence};
 use crate::analysis::workers;
+use crate::trace::timeline::{Poll, Timeline};
+use crate::util::map::Map;
 use crate::util::quantity::{count, human, percent, share};
 
 /// The share of running time from which on the workers are called busy.
@@ -38,8 +43,8 @@ pub struct BusyWorkers {
     pub workers: usize,
     /// The share of the workers' time that they were running, from 0 to 1.
     pub busy_share: f64,
-    /// The share of the workers' time that the location took, from 0 to 1: its polls, and its part by number of the work
-    /// between polls.
+    /// The share of the workers' time that the location took, from 0 to 1: its polls without what is blamed on nobody, and
+    /// its part by number of the work between polls.
     pub taken_share: f64,
     /// The share of that which is work between polls, from 0 to 1.
     pub between_share: f64,
@@ -55,7 +60,7 @@ pub struct BusyWorkers {
     pub off_worker: Option<LongPoll>,
 }
 
-pub(super) fn find(facts: &Facts<'_>) -> Option<BusyWorkers> {
+pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers> {
     let Facts { recording, workers, rows, .. } = *facts;
     let busy_share = workers::busy_share(workers)?;
     if busy_share <= BUSY {
@@ -71,7 +76,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<BusyWorkers> {
     let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
     let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
     let between = |row: &LocationRow| between_ns * u128::from(row.worker_polls) / polls.max(1);
-    let taken = |row: &LocationRow| u128::from(row.held_ns) + between(row);
+    let excused = excused_ns(timeline, facts);
+    let own_ns = |row: &LocationRow| {
+        let excused_ns = excused.get(&row.place).copied().unwrap_or_default();
+        // The machine may account for long polls that are not kept in detail.
+        let dropped_ns = row.long_polls_ns.saturating_sub(row.kept_long_polls_ns);
+        u128::from(row.held_ns.saturating_sub(excused_ns).saturating_sub(dropped_ns))
+    };
+    let taken = |row: &LocationRow| own_ns(row) + between(row);
     let mut row = rows.first()?;
     for other in rows {
         if taken(other) > taken(row) {
@@ -98,13 +110,30 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<BusyWorkers> {
         taken_share,
         between_share: share(between(row), taken(row))?,
         ready_tasks,
-        are_too_few: is_even
-            && ready_tasks >= workers.len() as f64
-            && between(row) < u128::from(row.held_ns),
+        are_too_few: is_even && ready_tasks >= workers.len() as f64 && between(row) < own_ns(row),
         unattributed: facts.blame.unattributed,
         long_poll: recording.long_poll,
         off_worker: facts.off_worker.clone(),
     })
+}
+
+/// Returns the time for which long polls of each location held workers without being to blame, in ns: what the machine took,
+/// and polls in which no function was seen.
+fn excused_ns(timeline: &Timeline, facts: &Facts<'_>) -> Map<Place, u64> {
+    let LongPollBlame { unattributed_at, unseen_at, .. } = facts.blame;
+    let mut excused = Map::default();
+    let mut excuse = |(task, poll): PollAt, of: fn(&Timeline, &Poll) -> u64| {
+        let task = &timeline.tasks.seen()[task];
+        let sum_ns: &mut u64 = excused.get_or_default(Place::of_task(task));
+        *sum_ns = sum_ns.saturating_add(of(timeline, &task.polls[poll]));
+    };
+    for &at in unattributed_at.iter() {
+        excuse(at, |timeline, poll| length_ns(timeline, poll) - own_ns(timeline, poll));
+    }
+    for &at in unseen_at.iter() {
+        excuse(at, length_ns);
+    }
+    excused
 }
 
 impl Finding for BusyWorkers {

@@ -158,7 +158,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
     let mut stuck = None;
     let recording = facts.recording;
     if recording.has_tasks() && !recording.is_empty() && !recording.is_too_short() {
-        match busy_workers::find(facts) {
+        match busy_workers::find(timeline, facts) {
             Some(busy) if !has_long_polls => {
                 issues.push((Rank::Overload, Issue::BusyWorkers(Box::new(busy))));
             }

@@ -7,7 +7,9 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{ExhaustedPool, Handover, Poll, Task, TaskKey, Timeline, Worker};
+use crate::trace::timeline::{
+    ExhaustedPool, Handover, Poll, PollCause, Task, TaskKey, Timeline, Worker,
+};
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
@@ -173,6 +175,17 @@ fn names_what_held_busy_workers() {
          time. No poll held a worker over 1 ms. The longest poll of main took at least 1.00 s, on a thread \
          that isn't a worker."
     );
+    // A poll from which the processor was taken away is nobody's doing, however long it held its worker.
+    let taken = poll(20 * MS, 900 * MS, 1, 0);
+    let cause =
+        PollCause { run_delay_ns: 899_500 * US, on_cpu_ns: 500 * US, ..PollCause::default() };
+    let mut beside_others = timeline.clone();
+    beside_others.long_polls.causes = vec![(taken.key(), cause)];
+    beside_others.tasks[2] = task(2, at("src/healthy.rs", 1, 5), vec![taken]);
+    let said = verdict(&beside_others);
+    let start =
+        "The workers were busy 99.0 % of the time: 1 task spawned at src/main.rs:60:5 took 43.";
+    assert!(said.starts_with(start) && !said.contains("healthy"), "{said}");
     // The same with a gap in the recording: the workers were parked the rest of the time.
     timeline.gaps = vec![(0, 990 * MS)];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
