@@ -212,7 +212,7 @@ fn damaged_debug_information_does_no_harm() {
         for _ in 0..1 << (round % 12) {
             bytes[from + next(to - from)] = u8::try_from(next(256)).unwrap();
         }
-        if round % 6 == 5 {
+        if round % 4 == 3 {
             bytes.truncate(next(whole.len()));
         }
         fs::write(&file, &bytes).unwrap();

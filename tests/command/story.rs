@@ -35,7 +35,7 @@ struct Told {
 }
 
 impl Told {
-    fn of(timeline: Timeline) -> Self {
+    fn from_timeline(timeline: Timeline) -> Self {
         let labels = Labels { title: "api".to_owned(), host: Some("box".to_owned()) };
         let data = StatemapData::new(timeline.clone(), labels.clone());
         let (tasks, workers) = (data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap());
@@ -293,7 +293,7 @@ fn expected(told: &Told) -> Value {
 
 /// Compares all outputs of a timeline, and those of the command if it has a folder.
 fn tell(name: &str, timeline: Timeline, folder: Option<&Path>, pages: &Path) {
-    let told = Told::of(timeline);
+    let told = Told::from_timeline(timeline);
     reports_agree(&told);
     pictures_agree(&told);
     the_page_holds_the_files(&told);

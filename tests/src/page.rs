@@ -77,7 +77,7 @@ pub fn check(bytes: &[u8]) -> Result<Page, String> {
 
 /// Checks the sums of a run of which only a part is kept in detail.
 fn sums(meta: &Value) -> Result<(), String> {
-    let sums = Sums::of(meta).ok_or("its sums aren't whole numbers")?;
+    let sums = Sums::from_meta(meta).ok_or("its sums aren't whole numbers")?;
     let n = sums.polls.len();
     if !(1..=2000).contains(&n) {
         return Err(format!("there are {n} stretches"));
@@ -211,7 +211,7 @@ pub struct Sums {
 
 impl Sums {
     /// Reads the sums of a page, or returns `None` if it has none, or something in them is no whole number.
-    pub fn of(meta: &Value) -> Option<Self> {
+    pub fn from_meta(meta: &Value) -> Option<Self> {
         let sums = &meta["sums"];
         let column = |key: &str| -> Option<Vec<u64>> {
             sums[key].as_array()?.iter().map(Value::as_u64).collect()

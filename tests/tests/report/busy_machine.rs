@@ -97,10 +97,10 @@ fn only_yield() {
         }
     }
     println!("they are named in {named} of {RUNS} runs, others in {}", others.len());
-    // What the processor did meanwhile isn't known of a poll that still runs at the end, for example.
+    // What the machine took of polls that aren't long isn't known.
     assert!(others.len() <= 2, "{}", others.join("\n\n"));
     // If others take the processors for the whole run, no task dominates: beside six busy loops 12 to 15 runs named them.
-    assert!(named >= 3, "{named} of {RUNS}");
+    assert!(named >= 6, "{named} of {RUNS}");
 }
 
 /// Returns the time for which threads of this process with this name were ready to run but didn't, in ns, according to the

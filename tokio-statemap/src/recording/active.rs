@@ -120,7 +120,7 @@ impl Active {
         let has_threads = runtime.runtime_flavor() != RuntimeFlavor::CurrentThread;
         let began = Instant::now();
         loop {
-            let known = self.runtimes.of(runtime);
+            let known = self.runtimes.collector(runtime);
             if known.is_some() || !has_threads || began.elapsed() > PATIENCE {
                 // Of a runtime without threads nothing is known before its root future is polled.
                 return known.or_else(|| (!first.is_built()).then(|| Arc::clone(first)));

@@ -96,7 +96,7 @@ impl Runtimes {
     }
 
     /// Returns the one of `handle`, if that is known.
-    pub(super) fn of(&self, handle: &Handle) -> Option<Arc<Collector>> {
+    pub(super) fn collector(&self, handle: &Handle) -> Option<Arc<Collector>> {
         self.collectors().into_iter().find(|collector| collector.is_of(handle))
     }
 

@@ -136,7 +136,7 @@ fn sums_equal_those_of_other_hooks() {
     let mut bytes = Vec::new();
     html::write(&Picture::of_timeline(&timeline, &labels("sums")), &mut bytes).unwrap();
     let page = check(&bytes).unwrap();
-    let sums = Sums::of(&page.meta).expect("the run is longer than what is kept");
+    let sums = Sums::from_meta(&page.meta).expect("the run is longer than what is kept");
     assert_eq!((sums.from, sums.workers), (0, WORKERS as u64));
     assert_eq!(sums.polls.iter().sum::<u64>(), seen.polls.len() as u64);
     assert_eq!(sums.tasks_of_places.iter().sum::<u64>(), seen.spawned.len() as u64);

@@ -107,7 +107,7 @@ pub(crate) fn run(program: &[Planned], seed: u64, machine: f64) -> Timeline {
     timeline
 }
 
-fn of(before: &Timeline, after: &Timeline) -> Comparison {
+fn compare_two(before: &Timeline, after: &Timeline) -> Comparison {
     compare(&[before], &[after])
 }
 
@@ -123,7 +123,7 @@ fn two_runs_of_one_program_are_alike() {
     let are_called_different = |seed: &u64| {
         let before = run(&program(), 2 * seed, machine(*seed));
         let after = run(&program(), 2 * seed + 1, machine(seed / 6));
-        of(&before, &after).has_changes()
+        compare_two(&before, &after).has_changes()
     };
     let wrong: Vec<u64> = (1..=runs).filter(are_called_different).collect();
     println!("{} of {runs} pairs of runs are called different: {wrong:?}", wrong.len());
@@ -137,7 +137,7 @@ fn so_are_runs_of_a_program_of_one_line() {
         let wrong = (1..=20).filter(|seed| {
             let machine = if seed % 2 == 0 { 1.3 } else { 1.0 };
             let before = run(&[line], 1_000 + 2 * seed, 1.0);
-            of(&before, &run(&[line], 1_001 + 2 * seed, machine)).has_changes()
+            compare_two(&before, &run(&[line], 1_001 + 2 * seed, machine)).has_changes()
         });
         assert!(wrong.count() <= 1, "{}", line.line);
     }
@@ -154,7 +154,7 @@ fn a_line_that_takes_twice_as_long_is_the_first() {
         let line = planted.line;
         let before = run(&program(), 5_000 + 2 * seed, machine(seed));
         let after = run(&slower, 5_001 + 2 * seed, machine(seed / 3));
-        let comparison = of(&before, &after);
+        let comparison = compare_two(&before, &after);
         let first = comparison.longer().next().map(|line| line.line.place.location);
         // Polls of 3 µs say little: what the clock and the caches do is as large.
         let is_tiny = line == 40;
@@ -162,7 +162,7 @@ fn a_line_that_takes_twice_as_long_is_the_first() {
         assert!(found == Some(line) || is_tiny && found.is_none(), "{seed}, {line}\n{comparison}");
         assert!(comparison.longer().count() <= 1, "{seed}, {line}\n{comparison}");
         // The other way round it is the one that got shorter.
-        let back = of(&after, &before);
+        let back = compare_two(&after, &before);
         let shorter = back.shorter().next().and_then(|line| line.line.place.location);
         assert_eq!(shorter.map(|location| location.line), found, "{seed}\n{back}");
     }
@@ -175,7 +175,7 @@ fn so_is_the_only_line() {
         let line = program()[0];
         let before = run(&[line], 9_000 + 2 * seed, 1.0);
         let after = run(&[Planned { slower: 2.0, ..line }], 9_001 + 2 * seed, 1.0);
-        assert_eq!(of(&before, &after).longer().count(), 1, "{seed}");
+        assert_eq!(compare_two(&before, &after).longer().count(), 1, "{seed}");
     }
 }
 
@@ -201,7 +201,7 @@ fn a_part_of_the_polls_is_found() {
         timeline
     };
     for seed in 1..=10 {
-        let comparison = of(&mixed(70 * seed, 1.0), &mixed(70 * seed + 35, 2.0));
+        let comparison = compare_two(&mixed(70 * seed, 1.0), &mixed(70 * seed + 35, 2.0));
         let first = comparison.longer().next().expect("it is found");
         assert_eq!(first.line.place.location.map(|of| of.line), Some(10), "{comparison}");
         let percent = first.polls.factor().map(|factor| factor.percent);
@@ -215,7 +215,7 @@ fn what_the_machine_took_does_not_count() {
     let line = Planned { usual_ns: 4e6, polls: 500, varies: 0.1, ..program()[0] };
     let before = run(&[line], 1, 1.0);
     let mut after = run(&[Planned { slower: 2.0, ..line }], 2, 1.0);
-    assert_eq!(of(&before, &after).longer().count(), 1);
+    assert_eq!(compare_two(&before, &after).longer().count(), 1);
     let polls = after.tasks.seen()[0].polls.clone();
     let cause = |poll: &Poll| {
         let half_ns = poll.length_ns(0) / 2;
@@ -225,7 +225,7 @@ fn what_the_machine_took_does_not_count() {
     after.long_polls.causes = polls.iter().map(cause).collect();
     after.machine.stolen_ns =
         after.long_polls.causes.iter().map(|(_, cause)| cause.stolen_ns).sum();
-    let comparison = of(&before, &after);
+    let comparison = compare_two(&before, &after);
     assert!(!comparison.has_changes(), "{comparison}");
 }
 
@@ -235,22 +235,22 @@ fn what_the_machine_took_does_not_count() {
 fn the_slowest_polls_say_nothing_where_the_machine_may_be_to_blame() {
     let before = run(&program(), 1, 1.0);
     let mut after = run(&program(), 2, 1.0);
-    assert_eq!(of(&before, &after).quantiles, [50, 75, 90, 99]);
+    assert_eq!(compare_two(&before, &after).quantiles, [50, 75, 90, 99]);
     let held_ns: u64 =
         after.tasks.seen().iter().flat_map(|t| &t.polls).map(|p| p.length_ns(0)).sum();
     after.machine.run_delay_ns = held_ns / 100;
-    assert_eq!(of(&before, &after).quantiles, [50, 75, 90]);
+    assert_eq!(compare_two(&before, &after).quantiles, [50, 75, 90]);
     after.machine.run_delay_ns = held_ns / 10;
-    let comparison = of(&before, &after);
+    let comparison = compare_two(&before, &after);
     assert_eq!(comparison.quantiles, [50]);
     assert!(comparison.lines.iter().all(|line| line.ready == Change::Unknown));
     after.long_polls.sampling.state = SamplingState::NotBuilt;
-    assert_eq!(of(&before, &after).quantiles, [50, 75]);
+    assert_eq!(compare_two(&before, &after).quantiles, [50, 75]);
 }
 
 #[test]
 fn what_all_lines_do_is_the_machines() {
-    let comparison = of(&run(&program(), 1, 1.0), &run(&program(), 2, 2.5));
+    let comparison = compare_two(&run(&program(), 1, 1.0), &run(&program(), 2, 2.5));
     assert!(!comparison.has_changes(), "{comparison}");
     let factor = comparison.common_factor.expect("there are enough lines");
     assert!((2.2..2.8).contains(&factor), "{factor}");
@@ -298,7 +298,7 @@ fn new_long_polls_are_found_by_their_function() {
         timeline.long_polls.samples = samples;
     };
     plant(&mut after, 5);
-    let comparison = of(&before, &after);
+    let comparison = compare_two(&before, &after);
     let new: Vec<_> = comparison.new_long_polls().collect();
     assert_eq!(new.len(), 1, "{comparison}");
     assert_eq!(&*new[0].frame.function, "shop::wait");
@@ -306,7 +306,7 @@ fn new_long_polls_are_found_by_their_function() {
     // Two may be chance.
     let mut after = run(&program(), 2, 1.0);
     plant(&mut after, 60);
-    let comparison = of(&before, &after);
+    let comparison = compare_two(&before, &after);
     assert_eq!(comparison.new_long_polls().count(), 0, "{comparison}");
     assert!(!comparison.long_polls.is_empty());
 }
@@ -314,12 +314,12 @@ fn new_long_polls_are_found_by_their_function() {
 #[test]
 fn nothing_is_said_of_nothing() {
     let few: Vec<Planned> = program().iter().map(|line| Planned { polls: 4, ..*line }).collect();
-    let comparison = of(&run(&few, 1, 1.0), &run(&few, 2, 1.0));
+    let comparison = compare_two(&run(&few, 1, 1.0), &run(&few, 2, 1.0));
     assert!(comparison.lines.iter().all(|line| line.polls == Change::TooFew));
     assert!(comparison.verdict().contains("too few polls"), "{comparison}");
     let mut without = run(&program(), 1, 1.0);
     without.lacking.tasks = true;
     without.tasks = Vec::new().into();
-    let comparison = of(&without, &run(&program(), 2, 1.0));
+    let comparison = compare_two(&without, &run(&program(), 2, 1.0));
     assert!(comparison.verdict().starts_with("Nothing can be compared"), "{comparison}");
 }

@@ -17,7 +17,7 @@ use crate::trace::timeline::{Poll, Timeline};
 use crate::util::map::Map;
 use crate::util::quantity::{count, human, percent, share};
 
-/// The share of running time from which on the workers are called busy.
+/// The share of running time from which on the workers are called busy, without the time that is blamed on nobody.
 const BUSY: f64 = 0.9;
 
 /// The share of the workers' time from which on a location is named for keeping them busy. In a program of a millisecond
@@ -37,14 +37,16 @@ const BETWEEN_POLLS_NS: u64 = 20_000;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BusyWorkers {
-    /// The location that took most of the workers' time.
+    /// The location that took most of the workers' time, without what is blamed on nobody.
     pub row: LocationRow,
+    /// The time that its polls held workers, without what is blamed on nobody, in ns.
+    pub own_ns: u64,
     /// The number of workers.
     pub workers: usize,
     /// The share of the workers' time that they were running, from 0 to 1.
     pub busy_share: f64,
-    /// The share of the workers' time that the location took, from 0 to 1: its polls without what is blamed on nobody, and
-    /// its part by number of the work between polls.
+    /// The share of the workers' time that the location took, from 0 to 1: [`own_ns`](Self::own_ns), and its part by number
+    /// of the work between polls.
     pub taken_share: f64,
     /// The share of that which is work between polls, from 0 to 1.
     pub between_share: f64,
@@ -62,39 +64,42 @@ pub struct BusyWorkers {
 
 pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers> {
     let Facts { recording, workers, rows, .. } = *facts;
-    let busy_share = workers::busy_share(workers)?;
-    if busy_share <= BUSY {
-        return None;
-    }
-    let running_ns = workers::running_ns(workers);
-    let (mut held_ns, mut polls) = (0_u128, 0_u128);
+    let (running_ns, time_ns) = (workers::running_ns(workers), workers::time_ns(workers));
+    let unattributed = unattributed_ns(timeline, facts);
+    let own_ns = |row: &LocationRow| {
+        let unattributed_ns = unattributed.get(&row.place).copied().unwrap_or_default();
+        row.held_ns.saturating_sub(unattributed_ns).saturating_sub(dropped_ns(row))
+    };
+    let (mut held_ns, mut all_own_ns, mut polls) = (0_u128, 0_u128, 0_u128);
     for row in rows {
         held_ns += u128::from(row.held_ns);
+        all_own_ns += u128::from(own_ns(row));
         polls += u128::from(row.worker_polls);
+    }
+    // While the machine held them up, the workers were neither busy nor idle.
+    let left_out_ns = held_ns - all_own_ns;
+    let (worked_ns, rest_ns) =
+        (running_ns.saturating_sub(left_out_ns), time_ns.saturating_sub(left_out_ns));
+    if share(worked_ns, rest_ns)? <= BUSY {
+        return None;
     }
     // What the workers did between polls is shared out by the number of polls.
     let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
     let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
     let between = |row: &LocationRow| between_ns * u128::from(row.worker_polls) / polls.max(1);
-    let excused = excused_ns(timeline, facts);
-    let own_ns = |row: &LocationRow| {
-        let excused_ns = excused.get(&row.place).copied().unwrap_or_default();
-        // The machine may account for long polls that are not kept in detail.
-        let dropped_ns = row.long_polls_ns.saturating_sub(row.kept_long_polls_ns);
-        u128::from(row.held_ns.saturating_sub(excused_ns).saturating_sub(dropped_ns))
-    };
-    let taken = |row: &LocationRow| own_ns(row) + between(row);
+    let taken = |row: &LocationRow| u128::from(own_ns(row)) + between(row);
     let mut row = rows.first()?;
     for other in rows {
         if taken(other) > taken(row) {
             row = other;
         }
     }
-    let taken_share = share(taken(row), workers::time_ns(workers))?;
-    let is_enough = taken_share >= NAMED
+    let is_enough = share(taken(row), rest_ns)? >= NAMED
         && recording.recorded_ns >= ENOUGH_RECORDED_NS
         && taken(row) >= recording.long_poll.min(ENOUGH_HELD).as_nanos();
-    if !is_enough {
+    // It may be another one that took most, with polls of which no detail is known.
+    let is_most = rows.iter().all(|other| u128::from(dropped_ns(other)) <= taken(row));
+    if !is_enough || !is_most {
         return None;
     }
     let ready_tasks = facts.ready_ns as f64 / recording.recorded_ns.max(1) as f64;
@@ -105,35 +110,45 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     });
     Some(BusyWorkers {
         row: *row,
+        own_ns: own_ns(row),
         workers: workers.len(),
-        busy_share,
-        taken_share,
+        busy_share: share(running_ns, time_ns)?,
+        taken_share: share(taken(row), time_ns)?,
         between_share: share(between(row), taken(row))?,
         ready_tasks,
-        are_too_few: is_even && ready_tasks >= workers.len() as f64 && between(row) < own_ns(row),
+        are_too_few: is_even
+            && ready_tasks >= workers.len() as f64
+            && between(row) < u128::from(own_ns(row))
+            && 2 * taken(row) > worked_ns,
         unattributed: facts.blame.unattributed,
         long_poll: recording.long_poll,
         off_worker: facts.off_worker.clone(),
     })
 }
 
-/// Returns the time for which long polls of each location held workers without being to blame, in ns: what the machine took,
-/// and polls in which no function was seen.
-fn excused_ns(timeline: &Timeline, facts: &Facts<'_>) -> Map<Place, u64> {
+/// Returns for how long long polls of a location held workers that are not kept in detail, in ns. The machine may account for
+/// them.
+fn dropped_ns(row: &LocationRow) -> u64 {
+    row.long_polls_ns.saturating_sub(row.kept_long_polls_ns)
+}
+
+/// Returns how much of the long polls of each location is blamed on nobody, in ns: the time that the machine took, and all of
+/// those in which no function was seen.
+fn unattributed_ns(timeline: &Timeline, facts: &Facts<'_>) -> Map<Place, u64> {
     let LongPollBlame { unattributed_at, unseen_at, .. } = facts.blame;
-    let mut excused = Map::default();
-    let mut excuse = |(task, poll): PollAt, of: fn(&Timeline, &Poll) -> u64| {
+    let mut by_place = Map::default();
+    let mut add = |(task, poll): PollAt, part_ns: fn(&Timeline, &Poll) -> u64| {
         let task = &timeline.tasks.seen()[task];
-        let sum_ns: &mut u64 = excused.get_or_default(Place::of_task(task));
-        *sum_ns = sum_ns.saturating_add(of(timeline, &task.polls[poll]));
+        let sum_ns: &mut u64 = by_place.get_or_default(Place::of_task(task));
+        *sum_ns = sum_ns.saturating_add(part_ns(timeline, &task.polls[poll]));
     };
     for &at in unattributed_at.iter() {
-        excuse(at, |timeline, poll| length_ns(timeline, poll) - own_ns(timeline, poll));
+        add(at, |timeline, poll| length_ns(timeline, poll) - own_ns(timeline, poll));
     }
     for &at in unseen_at.iter() {
-        excuse(at, length_ns);
+        add(at, length_ns);
     }
-    excused
+    by_place
 }
 
 impl Finding for BusyWorkers {
@@ -150,7 +165,7 @@ impl Finding for BusyWorkers {
         Evidence {
             place: Some(self.row.place),
             number: self.row.tasks,
-            total_ns: self.row.held_ns,
+            total_ns: self.own_ns,
             ..Evidence::default()
         }
     }
@@ -181,7 +196,7 @@ impl Finding for BusyWorkers {
             said.add(format!(
                 "They had {} of {}: scheduling them took {} of that time.",
                 count(row.worker_polls, "poll"),
-                human(row.held_ns / row.worker_polls.max(1)),
+                human(self.own_ns / row.worker_polls.max(1)),
                 percent(self.between_share),
             ));
         }

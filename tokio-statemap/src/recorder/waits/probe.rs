@@ -78,8 +78,7 @@ struct ProbedTask {
 }
 
 impl ProbedTask {
-    /// Returns a poll starts. Returns the task that the thread polls as far as the runtime knows, unless that is
-    /// known.
+    /// Notes that a poll starts. Returns the task that the runtime polls on this thread, unless that is known already.
     #[inline]
     fn poll_starts(&mut self) -> Option<u64> {
         if let Some(cell) = &self.cell {

@@ -220,6 +220,30 @@ fn time_possibly_taken_by_the_machine_is_unattributed() {
     );
 }
 
+/// Long polls of which no detail is known keep no workers busy: the machine may account for them.
+#[test]
+fn dropped_long_polls_keep_no_workers_busy() {
+    let busy = |long_ns| {
+        let gone = location(at("src/gone.rs", 7, 7), 2_000_000, 900, long_ns);
+        let other = vec![task(1, at_x(), vec![poll(3_599_100 * MS, 5 * US, 0, US)])];
+        let mut timeline = of_an_hour(other, vec![gone, location(at_x(), 2_500_000, 0, 0)]);
+        timeline.long_polls.sampling.state = SamplingState::On;
+        let whole = Arc::make_mut(timeline.whole_run.as_mut().expect("it has one"));
+        for worker in &mut whole.workers {
+            std::mem::swap(&mut worker.running_ns, &mut worker.parked_ns);
+            worker.running_ns += worker.parked_ns / 2;
+            worker.parked_ns /= 2;
+        }
+        timeline
+    };
+    let said = verdict(&busy(30 * MS));
+    let start = "The workers were busy 95.0 % of the time: 3 tasks spawned at src/x.rs";
+    assert!(said.starts_with(start), "{said}");
+    // They took more than the others, if they were their own doing.
+    let said = verdict(&busy(90 * MS));
+    assert!(said.starts_with("Nothing held the runtime up: no poll was seen"), "{said}");
+}
+
 #[test]
 fn the_longest_polls_are_those_of_the_run() {
     let often = at("src/often.rs", 4, 2);
