@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::blocking_cause::{FROM_DISK, PageFaults, blocking_cause};
+use super::request::is_of_watch;
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 use crate::util::map::Map;
 
@@ -105,7 +106,7 @@ pub(super) fn weighted<'a>(
     })
 }
 
-/// Returns whether a sample shows a wait for a lock that the runtime took for itself, or the recording at work. The latter
+/// Returns whether a sample shows a wait for a lock that the runtime takes for itself, or the recording at work. The latter
 /// unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
@@ -123,7 +124,8 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
         let function = frame.short();
         is_asked_for |= function.starts_with("block_on")
             || function.starts_with("blocking_")
-            || function.starts_with("block_in_place");
+            || function.starts_with("block_in_place")
+            || is_of_watch(frame);
     }
     is_lock && is_runtimes && !is_asked_for
 }
@@ -280,6 +282,11 @@ mod tests {
             runtime(&format!("{spawner}::spawn_blocking_inner<T>")),
             runtime("async tokio::net::lookup_host"),
         ])));
+        // The program may hold the value of this channel.
+        let sends = runtime("tokio::sync::watch::Sender<T>::send_modify");
+        assert!(!is_in_runtime(&waits(vec![sends])));
+        let file = Some("/tokio-1.54.1/src/sync/watch.rs".into());
+        assert!(!is_in_runtime(&waits(vec![StackFrame { file, ..runtime("send_modify<…>") }])));
         // These the program calls to wait.
         let receives = runtime("tokio::sync::mpsc::Receiver<T>::blocking_recv");
         assert!(!is_in_runtime(&waits(vec![receives])));

@@ -80,6 +80,7 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
         &["blocking_lock", "blocking_read", "blocking_write"],
         Asks::WaitsFor("waited for a Tokio lock"),
     ),
+    (&[Runtime], WATCH, Asks::WaitsFor("waited for the value of a watch channel")),
     (&[Dependency, Std, Runtime], &["block_on"], Asks::Does("ran another runtime's block_on")),
     (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Asks::WaitsFor("waited for rayon")),
     (
@@ -111,6 +112,15 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
 ];
 
 const LOOKED_UP: &str = "looked a host's name up";
+
+/// Names of the functions of watch channels, or of their file.
+const WATCH: &[&str] = &["tokio::sync::watch::", "/src/sync/watch.rs"];
+
+/// Returns whether it is a function of a watch channel. It waits for what the program holds: a `watch::Ref` locks out
+/// whoever sends.
+pub(super) fn is_of_watch(frame: &StackFrame) -> bool {
+    WATCH.iter().any(|name| mentions(frame, name))
+}
 
 fn is_of_system(frame: &StackFrame) -> bool {
     matches!(frame.origin, Std | System)
@@ -189,6 +199,13 @@ mod tests {
                 "waited for a Tokio channel",
             ),
             (on_condvar(&[std("std::sync::mpsc::Receiver<T>::recv")]), "waited for a std channel"),
+            (
+                on_mutex(&[
+                    runtime("tokio::loom::std::parking_lot::RwLock<T>::write"),
+                    frame("send_if_modified<…>", Some("/tokio-1.54.1/src/sync/watch.rs"), Runtime),
+                ]),
+                "waited for the value of a watch channel",
+            ),
             // Another thread looks the name up.
             (
                 on_mutex(&[
