@@ -27,7 +27,7 @@ struct Expected {
     cause: &'static str,
 }
 
-const ALL: [Expected; 10] = [
+const ALL: [Expected; 11] = [
     Expected { way: "sleeps", line: "// sleeps", cause: "blocked in std::thread::" },
     Expected { way: "computes", line: "// computes", cause: "computed" },
     Expected { way: "inlined", line: "// inlined", cause: "computed" },
@@ -35,6 +35,11 @@ const ALL: [Expected; 10] = [
     Expected { way: "dependency", line: "// dependency", cause: "computed" },
     Expected { way: "pipe", line: "// pipe", cause: "read a pipe (read)" },
     Expected { way: "mutex", line: "// mutex", cause: "waited for a std Mutex (futex)" },
+    Expected {
+        way: "watch",
+        line: "// watch",
+        cause: "waited for the value of a watch channel (futex)",
+    },
     Expected { way: "thread", line: "// thread", cause: "waited for a thread (futex)" },
     Expected { way: "faults", line: "// faults", cause: "computed" },
     Expected { way: "endless", line: "// endless", cause: "computed" },

@@ -6,13 +6,16 @@ use std::hint::black_box;
 use std::io::{Read as _, Write as _};
 use std::net::ToSocketAddrs as _;
 use std::os::fd::FromRawFd as _;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
 
 /// The least time for which one call blocks its worker.
 const LONG: Duration = Duration::from_millis(15);
 
 static LOCK: Mutex<u64> = Mutex::new(0);
+static VALUE: LazyLock<watch::Sender<u64>> = LazyLock::new(watch::Sender::default);
 
 /// Blocks the current worker in one of the ways that `tests/report/culprits.rs` lists.
 ///
@@ -23,8 +26,8 @@ pub(crate) async fn hold(way: &str) {
 
 async fn first(way: &str) {
     tokio::task::yield_now().await;
-    if way == "mutex" {
-        hold_lock().await;
+    if matches!(way, "mutex" | "watch") {
+        hold_lock(way == "watch").await;
     }
     second(way).await;
 }
@@ -49,6 +52,7 @@ fn once(way: &str) {
         "dependency" => dependency(),
         "pipe" => pipe(),
         "mutex" => mutex(),
+        "watch" => watch(),
         "thread" => thread(),
         "faults" => faults(),
         "endless" => endless(),
@@ -123,18 +127,20 @@ fn pipe() {
     other.join().expect("it ends");
 }
 
-/// Waits until another thread holds the lock, which it does until the current task was sampled.
-async fn hold_lock() {
+/// Waits until another thread holds the lock, or the value of the channel, which it does until the current task was sampled.
+async fn hold_lock(is_value: bool) {
     let (locks, locked) = tokio::sync::oneshot::channel();
     let task = super::task();
     std::thread::spawn(move || {
-        let guard = LOCK.lock();
+        let receiver = VALUE.subscribe();
+        let value = is_value.then(|| receiver.borrow());
+        let guard = (!is_value).then(|| LOCK.lock());
         locks.send(()).ok();
         let began = Instant::now();
         while !super::is_sampled(task) && began.elapsed() < super::PATIENCE {
             std::thread::sleep(LONG);
         }
-        drop(guard);
+        drop((value, guard));
     });
     locked.await.expect("the thread sends it");
 }
@@ -142,6 +148,11 @@ async fn hold_lock() {
 #[inline(never)]
 fn mutex() {
     *LOCK.lock().expect("nobody panics") += 1; // mutex
+}
+
+#[inline(never)]
+fn watch() {
+    VALUE.send_replace(1); // watch
 }
 
 /// Waits for a thread that runs a runtime of its own.
