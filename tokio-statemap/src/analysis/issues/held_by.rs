@@ -1,4 +1,4 @@
-//! Finds who may hold what tasks wait for that nobody releases any more.
+//! Finds who may hold what tasks wait for that nobody releases any more, and what these hold themselves.
 //!
 //! In a deadlock nobody is woken, so nothing tells for sure. But a task that got what others wait for went on past the line at
 //! which they wait, in the same function, and if it never lets go it waits there itself.
@@ -10,8 +10,10 @@ use super::last_wait::wait_to_the_end;
 use crate::analysis::place::source_line;
 use crate::analysis::waits::path::{frame_past, path_below};
 use crate::analysis::waits::{is_lock, line_of};
+use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::quantity::count;
 
 /// Tasks that may hold what others wait for.
@@ -68,6 +70,58 @@ impl HeldBy {
     }
 }
 
+/// What tasks may hold that wait for a lock, and for which others wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Holds {
+    /// The line that they went on past, at which the others wait.
+    past: String,
+    /// The number of the others.
+    waiting: u64,
+    /// `true` if several tasks wait where these do.
+    are_several: bool,
+}
+
+impl Holds {
+    /// Finds what a task that is in `wait` may hold: the lock for which most tasks wait as long as `long_ns`, of those at
+    /// lines that it went on past.
+    pub(super) fn find(
+        timeline: &Timeline,
+        shutdown: Shutdown,
+        wait: &Wait,
+        long_ns: u64,
+    ) -> Option<Self> {
+        let [its_line] = wait.lines()[..] else { return None };
+        let (its_line, _) = line_of(its_line);
+        let (mut by_line, mut tasks_there) = (Map::<&StackFrame, u64>::default(), 0);
+        for task in timeline.tasks.one_by_one() {
+            let Some((spot, Waiting::At(other))) = wait_to_the_end(timeline, shutdown, &task)
+            else {
+                continue;
+            };
+            let [line] = other.lines()[..] else { continue };
+            let (line, awaits) = line_of(line);
+            if spot.length_ns < long_ns || !is_lock(awaits) {
+                continue;
+            }
+            tasks_there += u64::from(line == its_line);
+            if frame_past(wait, line).is_some() {
+                *by_line.get_or_default(line) += 1;
+            }
+        }
+        let mut most: Option<(&StackFrame, u64)> = None;
+        for (&line, &waiting) in by_line.iter() {
+            let is_more = most.is_none_or(|(other, number)| {
+                waiting > number || waiting == number && line.line < other.line
+            });
+            if is_more {
+                most = Some((line, waiting));
+            }
+        }
+        let (line, waiting) = most?;
+        Some(Self { past: source_line(line)?, waiting, are_several: tasks_there > 1 })
+    }
+}
+
 impl fmt::Display for HeldBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (task, past, at) = (self.task, clean(&self.past), clean(&self.at));
@@ -82,5 +136,20 @@ impl fmt::Display for HeldBy {
             f,
             "{task} and {others} may hold what is awaited at {past}: they are further on in the same function, and wait for a lock themselves, at {at}."
         )
+    }
+}
+
+impl fmt::Display for Holds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (past, tasks) = (clean(&self.past), count(self.waiting, "task"));
+        let wait = if self.waiting == 1 { "waits" } else { "wait" };
+        write!(
+            f,
+            "A task that waits there has passed the lock at {past}, for which {tasks} {wait}, and may hold it."
+        )?;
+        if self.are_several {
+            f.write_str(" If such tasks wait for each other, this is a deadlock.")?;
+        }
+        Ok(())
     }
 }

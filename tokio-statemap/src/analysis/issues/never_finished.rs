@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
-use super::held_by::HeldBy;
+use super::held_by::{HeldBy, Holds};
 use super::last_wait::wait_to_the_end;
 use super::spots::{Spot, Spots};
 use crate::analysis::place::{Place, Places};
@@ -50,6 +50,7 @@ pub struct NeverFinished {
     /// Where the task that waited longest waits, `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
     pub at: Option<String>,
     held_by: Option<HeldBy>,
+    holds: Option<Holds>,
     spots: Vec<Spot>,
 }
 
@@ -151,6 +152,9 @@ impl Finding for NeverFinished {
         });
         if let Some(held_by) = &self.held_by {
             said.add(held_by.to_string());
+        }
+        if let Some(holds) = &self.holds {
+            said.add(holds.to_string());
         }
         said
     }
@@ -266,6 +270,8 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
         if is_searched {
             let held_by = |&wait: &&Wait| HeldBy::find(timeline, shutdown, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
+            let first = waits.first();
+            never.holds = first.and_then(|wait| Holds::find(timeline, shutdown, wait, long_ns));
         }
     }
     if let Some(stuck) = &mut found.stuck {
@@ -367,6 +373,7 @@ impl Found {
             why,
             at: None,
             held_by: None,
+            holds: None,
             spots: spots.longest.clone(),
         };
         self.never.push(never);

@@ -156,6 +156,20 @@ fn who_went_on_past_a_lock_may_hold_it() {
 }
 
 #[test]
+fn who_waits_past_a_lock_may_hold_it() {
+    let (pays, queues) = (at("src/shop.rs", 7), at("src/shop.rs", 8));
+    let queue = || vec![task(8, queues, LOCK), task(9, queues, LOCK)];
+    let passed = "A task that waits there has passed the lock at src/shop.rs:17, for which 2 tasks wait, and may hold it.";
+    let (_, text) = said([vec![main(SLEEP), task(1, pays, LOCK_PAST_IT)], queue()].concat());
+    assert!(text.starts_with("1 task spawned at src/shop.rs:7:5 never finished"), "{text}");
+    assert!(text.ends_with(passed), "{text}");
+    let both = vec![main(SLEEP), task(1, pays, LOCK_PAST_IT), task(2, pays, LOCK_PAST_IT)];
+    let (_, text) = said([both, queue()].concat());
+    let deadlock = format!("{passed} If such tasks wait for each other, this is a deadlock.");
+    assert!(text.ends_with(&deadlock), "{text}");
+}
+
+#[test]
 fn a_queue_comes_first_where_nothing_is_worse() {
     let place = at("src/shop.rs", 7);
     let waited = |id, for_ns| {
