@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
 use super::long_polls::LongPoll;
+use super::recording::Recording;
 use super::statement::{Statement, n_tasks_of, no_long_poll, off_worker_sentence, setting};
 use super::waits::{Holder, WaitRow, Waits};
 use super::workers;
@@ -58,7 +59,8 @@ pub struct Healthy {
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
-    /// The line at which tasks queued for a lock, or for permits, if on average one did at all times.
+    /// The line at which tasks queued for a lock, for permits, or for room in a channel that none goes on to take, if on
+    /// average one did at all times.
     pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
@@ -66,7 +68,7 @@ pub struct Healthy {
     pub has_no_tasks: bool,
 }
 
-/// A line at which tasks queued for a lock, or for permits.
+/// A line at which tasks queued for a lock, for permits, or for room in a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contended {
@@ -78,6 +80,12 @@ pub struct Contended {
     pub total_ns: u128,
     /// The longest one, in ns.
     pub longest_ns: u64,
+    /// The number of tasks that waited there at the end.
+    pub now: u64,
+    /// For how long no wait had ended there at the end, in ns, though tasks waited; `None` if one had in the last second.
+    pub none_ended_for_ns: Option<u64>,
+    /// Other such lines at which tasks waited and no wait had ended for a second, those with the longest waits in sum.
+    pub none_ended_at: Vec<String>,
     /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
     pub holder: Option<Holder>,
 }
@@ -85,32 +93,61 @@ pub struct Contended {
 /// A wait of less than this is no reason to look at a lock.
 const LONG_LOCK_NS: u64 = 10_000_000;
 
+/// So long without the end of a wait is worth a sentence.
+const NONE_ENDED_NS: u64 = 1_000_000_000;
+
+/// The most further lines that are named.
+const MOST_LINES: usize = 3;
+
 impl Contended {
-    /// Finds the line, if on average one task or more waited there.
-    fn find(waits: &Waits, recorded_ns: u64) -> Option<Self> {
-        let is_queue = |row: &&WaitRow| {
-            row.is_for_a_lock()
-                && row.longest_ns >= LONG_LOCK_NS
-                && row.total_ns >= u128::from(recorded_ns)
+    /// Finds the line, if on average one task or more waited there. Channels are full where a pipeline is as fast as its
+    /// slowest part, so they count only if none goes on any more.
+    fn find(waits: &Waits, recording: &Recording) -> Option<Self> {
+        let none_ended_for_ns = |row: &WaitRow| none_ended_for_ns(row, recording.end_ns);
+        let may_queue = |row: &&WaitRow| {
+            row.longest_ns >= LONG_LOCK_NS
+                && (row.is_for_a_lock() || row.is_for_room() && none_ended_for_ns(row).is_some())
         };
-        let row = waits.lines.iter().find(is_queue)?;
+        let mut rows = waits.lines.iter().filter(may_queue);
+        let row = rows.find(|row| row.total_ns >= u128::from(recording.recorded_ns))?;
+        let mut none_ended_at = Vec::new();
+        for other in waits.lines.iter().filter(may_queue) {
+            let is_other = !std::ptr::eq(other, row) && none_ended_for_ns(other).is_some();
+            if is_other && none_ended_at.len() < MOST_LINES {
+                none_ended_at.push(other.label());
+            }
+        }
         Some(Self {
             at: row.label(),
             times: row.times,
             total_ns: row.total_ns,
             longest_ns: row.longest_ns,
+            now: row.now,
+            none_ended_for_ns: none_ended_for_ns(row),
+            none_ended_at,
             holder: row.holder.clone(),
         })
     }
-}
 
-impl Contended {
     fn statement(&self) -> Statement {
         let (at, waits) = (clean(&self.at), count(self.times, "wait"));
         let (total, longest) = (human_sum(self.total_ns), human(self.longest_ns));
         let mut said = Statement::new(format!(
             "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}."
         ));
+        if let Some(none_ended_for_ns) = self.none_ended_for_ns {
+            let waits = if self.now == 1 { "waits" } else { "wait" };
+            let mut sentence = format!(
+                "None ended in the last {}: {} still {waits} there",
+                human(none_ended_for_ns),
+                count(self.now, "task"),
+            );
+            for (nth, at) in self.none_ended_at.iter().enumerate() {
+                let joint = if nth == 0 { ", and others" } else { ", and" };
+                sentence.push_str(&format!("{joint} at {}", clean(at)));
+            }
+            said.add(format!("{sentence}."));
+        }
         if let Some(holder) = &self.holder {
             let (share, at) = (holder.percent(), holder.label());
             said.add(format!(
@@ -120,6 +157,16 @@ impl Contended {
         }
         said
     }
+}
+
+/// Returns for how long no wait of the line had ended at the end, in ns, though tasks waited; `None` if that isn't long.
+fn none_ended_for_ns(row: &WaitRow, end_ns: u64) -> Option<u64> {
+    // Where none ever did, the first one had taken as long as all that is known.
+    let none_ended_for_ns = match row.last_ended_ns {
+        Some(last_ns) => end_ns.saturating_sub(last_ns),
+        None => row.longest_ns,
+    };
+    (row.now > 0 && none_ended_for_ns >= NONE_ENDED_NS).then_some(none_ended_for_ns)
 }
 
 impl Verdict {
@@ -203,7 +250,12 @@ impl Healthy {
             }
             None => Statement::new(nothing),
         };
-        if let Some(Stuck { place, tasks: n, waited_ns, at, .. }) = &self.stuck {
+        let is_told = |stuck: &&Stuck| match (&self.contended, &stuck.at) {
+            (Some(contended), Some(at)) => contended.at == *at,
+            _ => false,
+        };
+        let stuck = self.stuck.as_ref().filter(|stuck| !is_told(stuck));
+        if let Some(Stuck { place, tasks: n, waited_ns, at, .. }) = stuck {
             let (tasks, waited) = (n_tasks_of(*n, *place), human(*waited_ns));
             let up_to = if *n > 1 { "up to " } else { "" };
             let at = at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
@@ -255,7 +307,7 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, waits: &Waits) -> Ver
         off_worker: facts.off_worker.clone(),
         is_partial: lost.total() > lost.dropped_events,
         unattributed: facts.blame.unattributed,
-        contended: Contended::find(waits, recorded_ns),
+        contended: Contended::find(waits, recording),
         stuck,
         has_no_tasks: facts.tasks == 0
             && recorded_ns >= NO_TASKS_NS

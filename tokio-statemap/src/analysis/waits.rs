@@ -75,6 +75,8 @@ pub struct WaitRow {
     pub p99_ns: u64,
     /// The number of tasks that waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
+    /// When the last wait there ended, in ns; `None` if none did.
+    pub last_ended_ns: Option<u64>,
     /// Where the holders of the lock waited meanwhile, if they did so at one line for most of the time that they held it.
     pub holder: Option<Holder>,
 }
@@ -136,6 +138,7 @@ pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
 struct AtPlace {
     lengths_ns: Vec<u64>,
     now: u64,
+    last_ended_ns: Option<u64>,
 }
 
 /// Finds where tasks waited.
@@ -146,7 +149,7 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
     let mut is_of_tasks = false;
     let shutdown = Shutdown::from_timeline(timeline);
     for task in timeline.tasks.one_by_one() {
-        for_each_wait(timeline, &task, shutdown, &mut |wait, _, length_ns, is_now| {
+        for_each_wait(timeline, &task, shutdown, &mut |wait, from_ns, length_ns, is_now| {
             let id = match wait {
                 // Nothing kept its waker, so it waits at no line.
                 Some(WaitId::NOTHING) => return,
@@ -168,7 +171,10 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
             }
             let place = &mut places[id.index()];
             place.lengths_ns.push(length_ns);
-            place.now += u64::from(is_now);
+            match is_now {
+                true => place.now += 1,
+                false => place.last_ended_ns = place.last_ended_ns.max(Some(from_ns + length_ns)),
+            }
         });
     }
     if is_of_tasks {
@@ -235,6 +241,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
             let at_line = lines.get_or_default(key);
             at_line.lengths_ns.extend_from_slice(&place.lengths_ns);
             at_line.now += place.now;
+            at_line.last_ended_ns = at_line.last_ended_ns.max(place.last_ended_ns);
         }
     }
     let mut rows = Vec::new();
@@ -252,6 +259,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
             p50_ns: quantile(&mut place.lengths_ns, 50),
             p99_ns: quantile(&mut place.lengths_ns, 99),
             now: place.now,
+            last_ended_ns: place.last_ended_ns,
             holder: None,
         });
     }

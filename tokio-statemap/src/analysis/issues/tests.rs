@@ -36,6 +36,8 @@ fn timeline(tasks: Vec<Task>) -> Timeline {
     .to_vec();
     timeline.places.waits.push(past_the_line("tokio::io::util::read::Read<R>"));
     timeline.places.waits.push(past_the_line("tokio::sync::mutex::Mutex<T>::lock"));
+    timeline.places.waits.push(waits_for("async tokio::sync::mpsc::bounded::Sender<T>::send"));
+    timeline.places.waits.push(past_the_line("async tokio::sync::mpsc::bounded::Sender<T>::send"));
     timeline
 }
 
@@ -50,6 +52,8 @@ const READ: u16 = 7;
 /// Past the line at which others wait, in what `pay` calls there.
 const PAST_IT: u16 = 8;
 const LOCK_PAST_IT: u16 = 9;
+const SEND: u16 = 10;
+const SEND_ELSEWHERE: u16 = 11;
 
 fn past_the_line(name: &str) -> Wait {
     let mut wait = waits_for(name);
@@ -184,6 +188,54 @@ fn a_queue_comes_first_where_nothing_is_worse() {
     assert!(text.starts_with(queued), "{text}");
     // Less than one task waited there on average.
     let (_, text) = said(vec![main(SLEEP), waited(1, 6 * S), waited(2, 3 * S)]);
+    assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
+}
+
+/// Permits were forgotten, until there was none.
+#[test]
+fn a_queue_says_if_none_goes_on_any_more() {
+    let place = at("src/shop.rs", 7);
+    let ended = |id, end_ns: u64| {
+        let mut task = task(id, place, PERMIT);
+        task.polls.push(Poll::open(end_ns, 0, Some(0)).ended(end_ns + 1000));
+        Task { terminated_ns: Some(end_ns + 1000), ..task }
+    };
+    let all = |last_ns| {
+        let queue = [task(3, place, PERMIT), task(4, place, PERMIT), task(5, place, READ)];
+        [vec![main(SLEEP), ended(1, 2 * S), ended(2, last_ns)], queue.to_vec()].concat()
+    };
+    let (kind, text) = said(all(2 * S + 500 * MS));
+    assert_eq!(kind, None, "{text}");
+    assert!(text.starts_with("Tasks queued at src/shop.rs:17, "), "{text}");
+    assert!(
+        text.contains(
+            " up to 9.00 s. None ended in the last 7.50 s: 2 tasks still wait there. Nothing held"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("At the end, "), "it is said once: {text}");
+    // One did so a moment ago.
+    let (_, text) = said(all(9 * S + 500 * MS));
+    assert!(text.starts_with("Tasks queued at ") && !text.contains("None ended"), "{text}");
+}
+
+/// Two channels are full, and who takes out of the one sends into the other.
+#[test]
+fn full_channels_are_told_if_none_goes_on_any_more() {
+    let place = at("src/shop.rs", 7);
+    let all = |third| {
+        let outside = task(4, place, READ);
+        vec![main(SLEEP), task(1, place, SEND), task(2, place, SEND), third, outside]
+    };
+    let (kind, text) = said(all(task(3, place, SEND_ELSEWHERE)));
+    assert_eq!(kind, None, "{text}");
+    let queued = "Tasks queued at src/shop.rs:17, Sender::send: 2 waits, 18.0 s in sum, up to 9.00 s. None ended in the \
+                  last 9.00 s: 2 tasks still wait there, and others at src/shop.rs:5, Sender::send. Nothing held";
+    assert!(text.starts_with(queued), "{text}");
+    // A channel that is always full is no fault.
+    let mut goes_on = task(3, place, SEND);
+    goes_on.polls.push(Poll::open(9 * S + 500 * MS, 0, Some(0)).ended(9 * S + 501 * MS));
+    let (_, text) = said(all(goes_on));
     assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
 }
 

@@ -250,6 +250,11 @@ impl WaitRow {
     pub(in crate::analysis) fn is_for_a_lock(&self) -> bool {
         is_lock(self.awaits.as_deref())
     }
+
+    /// Returns whether another task must take something out of a channel.
+    pub(in crate::analysis) fn is_for_room(&self) -> bool {
+        self.awaits.as_deref().is_some_and(|awaits| awaits.contains("mpsc::bounded::Sender"))
+    }
 }
 
 /// Returns whether another task must release what is awaited.
