@@ -15,7 +15,12 @@ pub(super) struct Blame {
     pub(super) frames: Weights<StackFrame>,
     /// The things that it was seen to do.
     pub(super) causes: Weights<String>,
+    /// The program's functions that called it, the innermost first.
+    pub(super) callers: Weights<Vec<StackFrame>>,
 }
+
+/// The most callers that are told.
+const MOST_CALLERS: usize = 2;
 
 /// A function and its file, and its line where it was blocked. Where it computes, each sample shows another line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,9 +44,10 @@ impl Blame {
             let Some((function, frame, cause)) = blamed_function(sample, faults) else { continue };
             let place = *known.get_or_insert_with(function.clone(), || {
                 let (frames, causes) = (Weights::default(), Weights::default());
-                blames.push(Self { function, frames, causes });
+                blames.push(Self { function, frames, causes, callers: Weights::default() });
                 blames.len() - 1
             });
+            blames[place].callers.add(callers(sample, frame), weight_ns);
             blames[place].frames.add(frame.clone(), weight_ns);
             blames[place].causes.add(cause, weight_ns);
         }
@@ -128,6 +134,25 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
             || is_of_watch(frame);
     }
     is_lock && is_runtimes && !is_asked_for
+}
+
+/// Returns the program's functions that called the blamed one, the innermost first.
+fn callers(sample: &PollSample, blamed: &StackFrame) -> Vec<StackFrame> {
+    let mut callers: Vec<StackFrame> = Vec::new();
+    let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed));
+    for frame in &sample.frames[place.map_or(0, |place| place + 1)..] {
+        // Of a recursive function the call from outside is told.
+        let inner = callers.last().unwrap_or(blamed);
+        let is_same = frame.function == inner.function && frame.file == inner.file;
+        if frame.origin != FrameOrigin::Program || is_same {
+            continue;
+        }
+        if callers.len() == MOST_CALLERS {
+            break;
+        }
+        callers.push(frame.clone());
+    }
+    callers
 }
 
 /// Returns the function that a sample blames, its frame, and what it did.
@@ -251,6 +276,41 @@ mod tests {
         assert!(!is_in_runtime(&sample(vec![leaf(), own()])));
         // What the program does is its own, whatever polls it.
         assert!(!is_in_runtime(&sample(vec![own(), capture()])));
+    }
+
+    #[test]
+    fn callers_are_the_programs_functions_from_outside() {
+        let frame = |function: &str, line, origin| StackFrame {
+            function: function.into(),
+            file: Some("src/shop.rs".into()),
+            line: Some(line),
+            origin,
+        };
+        let program = |function, line| frame(function, line, FrameOrigin::Program);
+        let frames = vec![
+            frame("std::thread::sleep", 1, FrameOrigin::Std),
+            program("shop::nap", 3),
+            program("shop::nap", 9),
+            frame("<T as Iterator>::map", 1, FrameOrigin::Std),
+            program("shop::pay", 20),
+            program("async shop::order", 30),
+            program("async shop::handle", 40),
+        ];
+        let sample = PollSample {
+            thread: 0,
+            poll_start_ns: 0,
+            at_ns: 0,
+            blocked_in: None,
+            frames,
+            is_complete: true,
+        };
+        let lines = |blamed: usize| {
+            let callers = callers(&sample, &sample.frames[blamed]);
+            callers.iter().filter_map(|frame| frame.line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(1), [20, 30]);
+        assert_eq!(lines(5), [40]);
+        assert_eq!(lines(6), [0; 0]);
     }
 
     #[test]

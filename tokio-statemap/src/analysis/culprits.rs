@@ -26,6 +26,9 @@ pub struct Culprit {
     /// The function to blame: the program's own innermost one, or that of a dependency where none of the program's is on
     /// the stack. `None` if no such stack is known.
     pub frame: Option<StackFrame>,
+    /// The program's functions that called it, the innermost first, as they were seen for longest: up to two. Empty if
+    /// there are none, or no stack is known.
+    pub callers: Vec<StackFrame>,
     /// The words for what the function did, which follow its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
     pub blocking_cause: String,
@@ -134,6 +137,7 @@ struct Group {
     own_ns: u64,
     frames: Weights<StackFrame>,
     causes: Weights<String>,
+    callers: Weights<Vec<StackFrame>>,
     /// The time that its polls held workers, by place.
     places: Weights<Place>,
 }
@@ -180,6 +184,7 @@ pub(super) fn blame(
                 group.add(place, poll);
                 group.frames.add_all(blame.frames);
                 group.causes.add_all(blame.causes);
+                group.callers.add_all(blame.callers);
             }
             None => {
                 let group = unseen.get_or_default(place);
@@ -346,6 +351,7 @@ impl Group {
         }
         let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
+            callers: self.callers.heaviest().cloned().unwrap_or_default(),
             blocking_cause: self.causes.heaviest().cloned().unwrap_or_default(),
             place,
             in_run,

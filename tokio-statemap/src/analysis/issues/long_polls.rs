@@ -198,6 +198,7 @@ impl LongPollIssue {
     /// Adds the harm, and where to look.
     fn add_culprit(&self, culprit: &Culprit, said: &mut Statement) {
         let is_all_kept = self.is_all_kept();
+        said.add(called_from(culprit));
         let meanwhile = match (is_all_kept, culprit.polls) {
             (true, _) | (false, 1) => "Meanwhile",
             // It isn't known which tasks waited during the others.
@@ -256,8 +257,23 @@ fn is_some_of_location(culprit: &Culprit) -> bool {
     culprit.location_polls > culprit.polls
 }
 
+/// Returns who called the culprit, as a sentence; nothing if that isn't known.
+pub(super) fn called_from(culprit: &Culprit) -> String {
+    match &culprit.callers[..] {
+        [] => String::new(),
+        [only] => format!("It was called from {}.", function_name(only)),
+        [inner, outer, ..] => {
+            format!(
+                "It was called from {}, and that from {}.",
+                function_name(inner),
+                function_name(outer)
+            )
+        }
+    }
+}
+
 /// Returns where the culprit's tasks were spawned, as a sentence.
-fn spawned(culprit: &Culprit) -> String {
+pub(super) fn spawned(culprit: &Culprit) -> String {
     let place = place_name(culprit.place);
     if culprit.place.is_root {
         return format!("It is called by the root future of {place}.");

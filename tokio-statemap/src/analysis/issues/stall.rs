@@ -6,6 +6,7 @@
 
 use super::Spot;
 use super::evidence::{Evidence, Explanation, Finding};
+use super::long_polls::{called_from, spawned};
 use crate::analysis::culprits::Culprit;
 use crate::analysis::delay::{self, Delay};
 use crate::analysis::lengths::Lengths;
@@ -96,7 +97,10 @@ impl Finding for Stall {
             }
             (None, _) => String::new(),
         });
-        if frame.is_some() {
+        if !self.culprit.callers.is_empty() {
+            said.add(called_from(&self.culprit));
+            said.add(spawned(&self.culprit));
+        } else if frame.is_some() {
             said.add(format!("It was called by {}.", tasks_of(*place)));
         }
         said
