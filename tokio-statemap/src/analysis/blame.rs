@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::blocking_cause::{FROM_DISK, PageFaults, blocking_cause};
-use super::request::is_of_watch;
+use super::request::{is_of_watch, wakes_tasks};
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 use crate::util::map::Map;
 
@@ -116,7 +116,7 @@ pub(super) fn weighted<'a>(
 /// unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
-    let (mut is_runtimes, mut is_asked_for) = (false, false);
+    let (mut is_runtimes, mut is_asked_for, mut wakes) = (false, false, false);
     for frame in &sample.frames {
         match frame.origin {
             FrameOrigin::Program => break,
@@ -128,10 +128,11 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
         }
         // Functions that the program calls to wait. `spawn_blocking` is none: its lock is the blocking pool's.
         let function = frame.short();
+        wakes |= wakes_tasks(frame);
         is_asked_for |= function.starts_with("block_on")
             || function.starts_with("blocking_")
             || function.starts_with("block_in_place")
-            || is_of_watch(frame);
+            || !wakes && is_of_watch(frame);
     }
     is_lock && is_runtimes && !is_asked_for
 }
@@ -143,8 +144,7 @@ fn callers(sample: &PollSample, blamed: &StackFrame) -> Vec<StackFrame> {
     for frame in &sample.frames[place.map_or(0, |place| place + 1)..] {
         // Of a recursive function the call from outside is told.
         let inner = callers.last().unwrap_or(blamed);
-        let is_same = frame.function == inner.function && frame.file == inner.file;
-        if frame.origin != FrameOrigin::Program || is_same {
+        if frame.origin != FrameOrigin::Program || is_same(frame, inner) {
             continue;
         }
         if callers.len() == MOST_CALLERS {
@@ -224,6 +224,42 @@ impl<T: Eq + Hash> Weights<T> {
         }
         heaviest.map(|(thing, _)| thing)
     }
+}
+
+impl Weights<Vec<StackFrame>> {
+    /// Returns the functions that called in more than half of the time, the innermost first, and whether these are all that
+    /// did. Of each it is the line at which it was seen longest.
+    pub(super) fn typical_callers(&self) -> (Vec<StackFrame>, bool) {
+        let (mut callers, mut are_all) = (Vec::new(), true);
+        for depth in 0..MOST_CALLERS {
+            let (mut by_function, mut all_ns): (Map<_, Weights<&StackFrame>>, _) =
+                (Map::default(), 0_u64);
+            for (path, &ns) in self.0.iter() {
+                let is_below = |(caller, frame): (&StackFrame, &StackFrame)| is_same(caller, frame);
+                if !callers.iter().zip(path).all(is_below) {
+                    continue;
+                }
+                all_ns = all_ns.saturating_add(ns);
+                if let Some(frame) = path.get(depth) {
+                    let function = (&frame.function, &frame.file);
+                    by_function.get_or_default(function).add(frame, ns);
+                }
+            }
+            let most = by_function.values().max_by_key(|lines| lines.sum());
+            let Some(lines) = most.filter(|lines| lines.sum() > all_ns / 2) else {
+                are_all &= by_function.len() == 0;
+                break;
+            };
+            are_all &= lines.sum() == all_ns;
+            callers.extend(lines.heaviest().map(|&frame| frame.clone()));
+        }
+        (callers, are_all)
+    }
+}
+
+/// Returns whether both are of one function, at whatever lines.
+fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
+    one.function == other.function && one.file == other.file
 }
 
 #[cfg(test)]
@@ -314,6 +350,39 @@ mod tests {
     }
 
     #[test]
+    fn one_of_many_callers_is_not_the_caller() {
+        let frame = |function: &str, line| StackFrame {
+            function: function.into(),
+            file: Some("src/shop.rs".into()),
+            line: Some(line),
+            origin: FrameOrigin::Program,
+        };
+        let told = |paths: &[(&[(&str, u32)], u64)]| {
+            let mut weights = Weights::default();
+            for &(path, ns) in paths {
+                let path: Vec<_> = path.iter().map(|&(name, line)| frame(name, line)).collect();
+                weights.add(path, ns);
+            }
+            let (callers, are_all) = weights.typical_callers();
+            (callers.iter().filter_map(|frame| frame.line).collect::<Vec<_>>(), are_all)
+        };
+        assert_eq!(told(&[]), (vec![], true));
+        assert_eq!(told(&[(&[], 5)]), (vec![], true));
+        assert_eq!(told(&[(&[("a", 1), ("b", 2)], 5)]), (vec![1, 2], true));
+        // Of three lines of `a`, each is less than the one of `c`.
+        let lines: [(&[(&str, u32)], u64); 4] =
+            [(&[("a", 1)], 2), (&[("a", 2)], 3), (&[("a", 3)], 2), (&[("c", 9)], 5)];
+        assert_eq!(told(&lines), (vec![2], false));
+        let many: [(&[(&str, u32)], u64); 3] =
+            [(&[("a", 1)], 2), (&[("b", 2)], 2), (&[("c", 3)], 2)];
+        assert_eq!(told(&many), (vec![], false));
+        // One function calls it, and many call that.
+        let outer: [(&[(&str, u32)], u64); 2] =
+            [(&[("a", 1), ("x", 5)], 2), (&[("a", 1), ("y", 6)], 2)];
+        assert_eq!(told(&outer), (vec![1], false));
+    }
+
+    #[test]
     fn a_lock_of_the_blocking_pool_is_the_runtimes() {
         let frame = |function: &str, origin| StackFrame {
             function: function.into(),
@@ -345,6 +414,9 @@ mod tests {
         // The program may hold the value of this channel.
         let sends = runtime("tokio::sync::watch::Sender<T>::send_modify");
         assert!(!is_in_runtime(&waits(vec![sends])));
+        let wakes = runtime("tokio::runtime::scheduler::inject::Shared<T>::push");
+        let sends = runtime("tokio::sync::watch::Sender<T>::send");
+        assert!(is_in_runtime(&waits(vec![wakes, sends])));
         let file = Some("/tokio-1.54.1/src/sync/watch.rs".into());
         assert!(!is_in_runtime(&waits(vec![StackFrame { file, ..runtime("send_modify<…>") }])));
         // These the program calls to wait.

@@ -26,9 +26,11 @@ pub struct Culprit {
     /// The function to blame: the program's own innermost one, or that of a dependency where none of the program's is on
     /// the stack. `None` if no such stack is known.
     pub frame: Option<StackFrame>,
-    /// The program's functions that called it, the innermost first, as they were seen for longest: up to two. Empty if
-    /// there are none, or no stack is known.
+    /// The program's functions that called it in more than half of the time, the innermost first, each at the line at which
+    /// it was seen longest: up to two. Empty if there are none, or no stack is known.
     pub callers: Vec<StackFrame>,
+    /// `true` if it was never seen to be called by others.
+    pub are_all_callers: bool,
     /// The words for what the function did, which follow its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
     pub blocking_cause: String,
@@ -349,9 +351,11 @@ impl Group {
         if let Some(row) = at_places.get(&place).and_then(|at| at.row) {
             in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
         }
+        let (callers, are_all_callers) = self.callers.typical_callers();
         let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
-            callers: self.callers.heaviest().cloned().unwrap_or_default(),
+            callers,
+            are_all_callers,
             blocking_cause: self.causes.heaviest().cloned().unwrap_or_default(),
             place,
             in_run,

@@ -90,7 +90,6 @@ impl Recording {
     }
 
     /// Returns how long is kept in detail, in ns: all that was recorded, unless only a part of it is.
-    #[cfg(feature = "read")]
     pub(crate) fn kept_ns(&self) -> u64 {
         self.detail_ns.unwrap_or(self.recorded_ns)
     }

@@ -13,6 +13,7 @@ pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
             let is_possible = match asks {
                 Asks::Does(_) | Asks::Panics => true,
                 Asks::WaitsFor(_) | Asks::Lock(_) => waits,
+                Asks::Value => waits && !inner[..place].iter().any(wakes_tasks),
                 // The function that is to run once may itself wait for something.
                 Asks::Once => waits && inner[..place].iter().all(is_of_system),
             };
@@ -31,6 +32,8 @@ enum Asks {
     Does(&'static str),
     /// To wait for this.
     WaitsFor(&'static str),
+    /// To look at the value of a watch channel, or to set it.
+    Value,
     /// To wait for such a lock, of the standard library or of parking_lot.
     Lock(&'static str),
     /// To run something once, or to wait for the thread that does.
@@ -45,6 +48,7 @@ impl Asks {
         };
         match self {
             Self::Does(words) | Self::WaitsFor(words) => (*words).to_owned(),
+            Self::Value => "waited for the value of a watch channel".to_owned(),
             // The stack of a panic is printed.
             Self::Panics if is_any(&["BacktraceLock", "backtrace_rs", "/backtrace/src/"]) => {
                 "panicked, and printed a backtrace".to_owned()
@@ -80,7 +84,7 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
         &["blocking_lock", "blocking_read", "blocking_write"],
         Asks::WaitsFor("waited for a Tokio lock"),
     ),
-    (&[Runtime], WATCH, Asks::WaitsFor("waited for the value of a watch channel")),
+    (&[Runtime], WATCH, Asks::Value),
     (&[Dependency, Std, Runtime], &["block_on"], Asks::Does("ran another runtime's block_on")),
     (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Asks::WaitsFor("waited for rayon")),
     (
@@ -119,7 +123,18 @@ const WATCH: &[&str] = &["tokio::sync::watch::", "/src/sync/watch.rs"];
 /// Returns whether it is a function of a watch channel. It waits for what the program holds: a `watch::Ref` locks out
 /// whoever sends.
 pub(super) fn is_of_watch(frame: &StackFrame) -> bool {
-    WATCH.iter().any(|name| mentions(frame, name))
+    let function = without_types(&frame.function);
+    WATCH.iter().any(|name| function.contains(name) || is_in_file(frame, name))
+}
+
+/// Returns whether a function is one by which the runtime wakes tasks, for which it takes locks of its own.
+pub(super) fn wakes_tasks(frame: &StackFrame) -> bool {
+    const NAMES: [&str; 2] = ["tokio::runtime::", "tokio::sync::notify::"];
+    const FILES: [&str; 2] = ["/src/runtime/", "/src/sync/notify.rs"];
+    let function = without_types(&frame.function);
+    frame.origin == Runtime
+        && (NAMES.iter().any(|name| function.contains(name))
+            || FILES.iter().any(|name| is_in_file(frame, name)))
 }
 
 fn is_of_system(frame: &StackFrame) -> bool {
@@ -205,6 +220,14 @@ mod tests {
                     frame("send_if_modified<…>", Some("/tokio-1.54.1/src/sync/watch.rs"), Runtime),
                 ]),
                 "waited for the value of a watch channel",
+            ),
+            // Its value is set, and those are woken that wait for it.
+            (
+                on_mutex(&[
+                    runtime("tokio::runtime::scheduler::inject::Shared<T>::push"),
+                    runtime("tokio::sync::watch::Sender<T>::send"),
+                ]),
+                "waited for a std Mutex",
             ),
             // Another thread looks the name up.
             (

@@ -59,8 +59,8 @@ pub struct Healthy {
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
-    /// The line at which tasks queued for a lock, for permits, or for room in a channel that none goes on to take, if on
-    /// average one did at all times.
+    /// The line at which tasks queued for a lock or for permits, if on average one did at all times. Or for room in a
+    /// channel, if none got any for long.
     pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
@@ -82,9 +82,9 @@ pub struct Contended {
     pub longest_ns: u64,
     /// The number of tasks that waited there at the end.
     pub now: u64,
-    /// For how long no wait had ended there at the end, in ns, though tasks waited; `None` if one had in the last second.
+    /// For how long no wait had ended there at the end, in ns: see [`WaitRow::none_ended_for_ns`].
     pub none_ended_for_ns: Option<u64>,
-    /// Other such lines at which tasks waited and no wait had ended for a second, those with the longest waits in sum.
+    /// Other such lines at which no wait had ended for long, those with the longest waits in sum.
     pub none_ended_at: Vec<String>,
     /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
     pub holder: Option<Holder>,
@@ -93,9 +93,6 @@ pub struct Contended {
 /// A wait of less than this is no reason to look at a lock.
 const LONG_LOCK_NS: u64 = 10_000_000;
 
-/// So long without the end of a wait is worth a sentence.
-const NONE_ENDED_NS: u64 = 1_000_000_000;
-
 /// The most further lines that are named.
 const MOST_LINES: usize = 3;
 
@@ -103,16 +100,16 @@ impl Contended {
     /// Finds the line, if on average one task or more waited there. Channels are full where a pipeline is as fast as its
     /// slowest part, so they count only if none goes on any more.
     fn find(waits: &Waits, recording: &Recording) -> Option<Self> {
-        let none_ended_for_ns = |row: &WaitRow| none_ended_for_ns(row, recording.end_ns);
         let may_queue = |row: &&WaitRow| {
             row.longest_ns >= LONG_LOCK_NS
-                && (row.is_for_a_lock() || row.is_for_room() && none_ended_for_ns(row).is_some())
+                && (row.is_for_a_lock() || row.is_for_room() && row.none_ended_for_ns.is_some())
         };
+        // The waits are those that are kept in detail.
         let mut rows = waits.lines.iter().filter(may_queue);
-        let row = rows.find(|row| row.total_ns >= u128::from(recording.recorded_ns))?;
+        let row = rows.find(|row| row.total_ns >= u128::from(recording.kept_ns()))?;
         let mut none_ended_at = Vec::new();
         for other in waits.lines.iter().filter(may_queue) {
-            let is_other = !std::ptr::eq(other, row) && none_ended_for_ns(other).is_some();
+            let is_other = !std::ptr::eq(other, row) && other.none_ended_for_ns.is_some();
             if is_other && none_ended_at.len() < MOST_LINES {
                 none_ended_at.push(other.label());
             }
@@ -123,7 +120,7 @@ impl Contended {
             total_ns: row.total_ns,
             longest_ns: row.longest_ns,
             now: row.now,
-            none_ended_for_ns: none_ended_for_ns(row),
+            none_ended_for_ns: row.none_ended_for_ns,
             none_ended_at,
             holder: row.holder.clone(),
         })
@@ -136,17 +133,20 @@ impl Contended {
             "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}."
         ));
         if let Some(none_ended_for_ns) = self.none_ended_for_ns {
-            let waits = if self.now == 1 { "waits" } else { "wait" };
-            let mut sentence = format!(
-                "None ended in the last {}: {} still {waits} there",
-                human(none_ended_for_ns),
-                count(self.now, "task"),
-            );
+            let waited =
+                if self.now == 1 { "1 task waits" } else { &format!("{} tasks wait", self.now) };
+            said.add(format!(
+                "None ended in the last {}: {waited} there.",
+                human(none_ended_for_ns)
+            ));
+            let mut others = String::new();
             for (nth, at) in self.none_ended_at.iter().enumerate() {
-                let joint = if nth == 0 { ", and others" } else { ", and" };
-                sentence.push_str(&format!("{joint} at {}", clean(at)));
+                others.push_str(if nth == 0 { "Nor did any at " } else { ", nor at " });
+                others.push_str(&clean(at));
             }
-            said.add(format!("{sentence}."));
+            if !others.is_empty() {
+                said.add(format!("{others}."));
+            }
         }
         if let Some(holder) = &self.holder {
             let (share, at) = (holder.percent(), holder.label());
@@ -157,16 +157,6 @@ impl Contended {
         }
         said
     }
-}
-
-/// Returns for how long no wait of the line had ended at the end, in ns, though tasks waited; `None` if that isn't long.
-fn none_ended_for_ns(row: &WaitRow, end_ns: u64) -> Option<u64> {
-    // Where none ever did, the first one had taken as long as all that is known.
-    let none_ended_for_ns = match row.last_ended_ns {
-        Some(last_ns) => end_ns.saturating_sub(last_ns),
-        None => row.longest_ns,
-    };
-    (row.now > 0 && none_ended_for_ns >= NONE_ENDED_NS).then_some(none_ended_for_ns)
 }
 
 impl Verdict {
@@ -251,7 +241,9 @@ impl Healthy {
             None => Statement::new(nothing),
         };
         let is_told = |stuck: &&Stuck| match (&self.contended, &stuck.at) {
-            (Some(contended), Some(at)) => contended.at == *at,
+            (Some(contended), Some(at)) => {
+                contended.at == *at && contended.none_ended_for_ns.is_some()
+            }
             _ => false,
         };
         let stuck = self.stuck.as_ref().filter(|stuck| !is_told(stuck));

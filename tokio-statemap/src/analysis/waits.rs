@@ -11,6 +11,7 @@ pub(super) use holders::is_lock;
 use super::lengths::quantile;
 use super::place::source_line;
 use crate::symbols::StackFrame;
+use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::map::Map;
 use crate::util::quantity::{count, human_sum, percent, share};
@@ -75,8 +76,9 @@ pub struct WaitRow {
     pub p99_ns: u64,
     /// The number of tasks that waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
-    /// When the last wait there ended, in ns; `None` if none did.
-    pub last_ended_ns: Option<u64>,
+    /// For how long no wait there had ended at the end, in ns, though tasks waited; `None` if none waited, or if that isn't
+    /// far longer than waits there took.
+    pub none_ended_for_ns: Option<u64>,
     /// Where the holders of the lock waited meanwhile, if they did so at one line for most of the time that they held it.
     pub holder: Option<Holder>,
 }
@@ -138,8 +140,15 @@ pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
 struct AtPlace {
     lengths_ns: Vec<u64>,
     now: u64,
-    last_ended_ns: Option<u64>,
+    last_ended_ns: u64,
+    longest_ended_ns: u64,
 }
+
+/// So long without the end of a wait, and half of what is kept, or [`LONG_IN_ANY_CASE_NS`], is worth a sentence.
+const LONG_NS: u64 = 1_000_000_000;
+const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
+/// That must be so many times as long as any wait there took that ended.
+const TIMES_AS_LONG: u64 = 2;
 
 /// Finds where tasks waited.
 pub(super) fn find(timeline: &Timeline) -> Waits {
@@ -148,7 +157,17 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
     let mut waits = Waits::default();
     let mut is_of_tasks = false;
     let shutdown = Shutdown::from_timeline(timeline);
+    // Since then, it is known where each wait was that ended.
+    let mut known_since_ns = timeline.recent_ns.max(timeline.begin_ns);
+    for &(_, to_ns) in &timeline.gaps {
+        known_since_ns = known_since_ns.max(to_ns);
+    }
     for task in timeline.tasks.one_by_one() {
+        if let (TaskState::Waiting, None, Some(first)) =
+            (task.first_state, task.carried_wait, task.polls.first())
+        {
+            known_since_ns = known_since_ns.max(first.ready_ns().unwrap_or(first.start_ns()));
+        }
         for_each_wait(timeline, &task, shutdown, &mut |wait, from_ns, length_ns, is_now| {
             let id = match wait {
                 // Nothing kept its waker, so it waits at no line.
@@ -162,6 +181,9 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
                 _ => {
                     waits.unknown += 1;
                     waits.unknown_ns += u128::from(length_ns);
+                    if !is_now {
+                        known_since_ns = known_since_ns.max(from_ns.saturating_add(length_ns));
+                    }
                     return;
                 }
             };
@@ -173,12 +195,17 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
             place.lengths_ns.push(length_ns);
             match is_now {
                 true => place.now += 1,
-                false => place.last_ended_ns = place.last_ended_ns.max(Some(from_ns + length_ns)),
+                false => {
+                    let ended_ns = from_ns.saturating_add(length_ns);
+                    place.last_ended_ns = place.last_ended_ns.max(ended_ns);
+                    place.longest_ended_ns = place.longest_ended_ns.max(length_ns);
+                }
             }
         });
     }
     if is_of_tasks {
-        waits.lines = rows(timeline, &places);
+        let end_ns = shutdown.begins_ns().unwrap_or(timeline.end_ns);
+        waits.lines = rows(timeline, &places, known_since_ns, end_ns);
     }
     waits
 }
@@ -218,7 +245,9 @@ pub(crate) fn for_each_wait(
     }
 }
 
-fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
+fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u64) -> Vec<WaitRow> {
+    let kept_ns = end_ns.saturating_sub(timeline.recent_ns.max(timeline.begin_ns));
+    let least_ns = LONG_NS.max((kept_ns / 2).min(LONG_IN_ANY_CASE_NS));
     let mut lines: Map<(&StackFrame, Option<&str>), AtPlace> = Map::default();
     let mut only_at = Vec::new();
     for (index, place) in places.iter().enumerate() {
@@ -242,6 +271,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
             at_line.lengths_ns.extend_from_slice(&place.lengths_ns);
             at_line.now += place.now;
             at_line.last_ended_ns = at_line.last_ended_ns.max(place.last_ended_ns);
+            at_line.longest_ended_ns = at_line.longest_ended_ns.max(place.longest_ended_ns);
         }
     }
     let mut rows = Vec::new();
@@ -250,6 +280,10 @@ fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
         for &ns in &place.lengths_ns {
             total_ns += u128::from(ns);
         }
+        let none_ended_for_ns = end_ns.saturating_sub(place.last_ended_ns.max(known_since_ns));
+        let is_long = place.now > 0
+            && none_ended_for_ns >= least_ns
+            && none_ended_for_ns / TIMES_AS_LONG >= place.longest_ended_ns;
         rows.push(WaitRow {
             at: at.clone(),
             awaits: awaits.map(str::to_owned),
@@ -259,7 +293,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
             p50_ns: quantile(&mut place.lengths_ns, 50),
             p99_ns: quantile(&mut place.lengths_ns, 99),
             now: place.now,
-            last_ended_ns: place.last_ended_ns,
+            none_ended_for_ns: is_long.then_some(none_ended_for_ns),
             holder: None,
         });
     }

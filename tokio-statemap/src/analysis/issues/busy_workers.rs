@@ -94,11 +94,15 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
             row = other;
         }
     }
+    let enough_ns = u128::from(ENOUGH_RECORDED_NS) * workers.len() as u128;
     let is_enough = share(taken(row), rest_ns)? >= NAMED
         && recording.recorded_ns >= ENOUGH_RECORDED_NS
+        && rest_ns >= enough_ns
         && taken(row) >= recording.long_poll.min(ENOUGH_HELD).as_nanos();
     // It may be another one that took most, with polls of which no detail is known.
-    let is_most = rows.iter().all(|other| u128::from(dropped_ns(other)) <= taken(row));
+    let is_most = rows
+        .iter()
+        .all(|other| std::ptr::eq(other, row) || u128::from(dropped_ns(other)) <= taken(row));
     if !is_enough || !is_most {
         return None;
     }
@@ -119,7 +123,8 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         are_too_few: is_even
             && ready_tasks >= workers.len() as f64
             && between(row) < u128::from(own_ns(row))
-            && 2 * taken(row) > worked_ns,
+            // Tasks that became ready while the machine held the workers up are no load.
+            && left_out_ns <= rest_ns,
         unattributed: facts.blame.unattributed,
         long_poll: recording.long_poll,
         off_worker: facts.off_worker.clone(),
@@ -179,10 +184,16 @@ impl Finding for BusyWorkers {
                 count(self.workers as u64, "worker"),
                 self.ready_tasks,
             ));
-            said.add(format!(
-                "No single task dominates: most of the time went to the {}.",
-                n_tasks_of(row.tasks, row.place),
-            ));
+            let tasks = n_tasks_of(row.tasks, row.place);
+            said.add(match 2.0 * self.taken_share > self.busy_share {
+                true => format!("No single task dominates: most of the time went to the {tasks}."),
+                false => {
+                    let share = percent(self.taken_share);
+                    format!(
+                        "No single task dominates: the {tasks} took {share} of the workers' time."
+                    )
+                }
+            });
             said.add(format!("No poll {no_long_poll}."));
             return said;
         }

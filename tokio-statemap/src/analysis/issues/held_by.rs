@@ -73,17 +73,17 @@ impl HeldBy {
 /// What tasks may hold that wait for a lock, and for which others wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holds {
+    /// The line at which they wait.
+    at: String,
     /// The line that they went on past, at which the others wait.
     past: String,
     /// The number of the others.
     waiting: u64,
-    /// `true` if several tasks wait where these do.
-    are_several: bool,
 }
 
 impl Holds {
-    /// Finds what a task that is in `wait` may hold: the lock for which most tasks wait as long as `long_ns`, of those at
-    /// lines that it went on past.
+    /// Finds what a task that is in `wait` may hold: what most tasks wait for as long as `long_ns`, of the lines that it went
+    /// on past. `None` unless all that went on past that line wait for a lock at one line, as in [`HeldBy`].
     pub(super) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
@@ -91,34 +91,34 @@ impl Holds {
         long_ns: u64,
     ) -> Option<Self> {
         let [its_line] = wait.lines()[..] else { return None };
-        let (its_line, _) = line_of(its_line);
-        let (mut by_line, mut tasks_there) = (Map::<&StackFrame, u64>::default(), 0);
+        let at = source_line(line_of(its_line).0)?;
+        let mut passed: Map<&StackFrame, (u64, &Wait)> = Map::default();
         for task in timeline.tasks.one_by_one() {
             let Some((spot, Waiting::At(other))) = wait_to_the_end(timeline, shutdown, &task)
             else {
                 continue;
             };
-            let [line] = other.lines()[..] else { continue };
-            let (line, awaits) = line_of(line);
-            if spot.length_ns < long_ns || !is_lock(awaits) {
+            if spot.length_ns < long_ns || std::ptr::eq(other, wait) {
                 continue;
             }
-            tasks_there += u64::from(line == its_line);
-            if frame_past(wait, line).is_some() {
-                *by_line.get_or_default(line) += 1;
+            let [line] = other.lines()[..] else { continue };
+            let (line, awaits) = line_of(line);
+            if is_lock(awaits) && frame_past(wait, line).is_some() {
+                passed.get_or_insert_with(line, || (0, other)).0 += 1;
             }
         }
-        let mut most: Option<(&StackFrame, u64)> = None;
-        for (&line, &waiting) in by_line.iter() {
-            let is_more = most.is_none_or(|(other, number)| {
-                waiting > number || waiting == number && line.line < other.line
+        let mut most: Option<(&StackFrame, u64, &Wait)> = None;
+        for (&line, &(waiting, other)) in passed.iter() {
+            let is_more = most.is_none_or(|(before, number, _)| {
+                waiting > number || waiting == number && line.line < before.line
             });
             if is_more {
-                most = Some((line, waiting));
+                most = Some((line, waiting, other));
             }
         }
-        let (line, waiting) = most?;
-        Some(Self { past: source_line(line)?, waiting, are_several: tasks_there > 1 })
+        let (line, waiting, other) = most?;
+        HeldBy::find(timeline, shutdown, other, long_ns)?;
+        Some(Self { at, past: source_line(line)?, waiting })
     }
 }
 
@@ -141,15 +141,12 @@ impl fmt::Display for HeldBy {
 
 impl fmt::Display for Holds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (past, tasks) = (clean(&self.past), count(self.waiting, "task"));
+        let (at, past, tasks) = (clean(&self.at), clean(&self.past), count(self.waiting, "task"));
         let wait = if self.waiting == 1 { "waits" } else { "wait" };
         write!(
             f,
-            "A task that waits there has passed the lock at {past}, for which {tasks} {wait}, and may hold it."
-        )?;
-        if self.are_several {
-            f.write_str(" If such tasks wait for each other, this is a deadlock.")?;
-        }
-        Ok(())
+            "Tasks that wait at {at} have passed {past}, where {tasks} {wait}, and may hold what these wait for. If the \
+             former wait for each other, this is a deadlock."
+        )
     }
 }

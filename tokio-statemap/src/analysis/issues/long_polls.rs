@@ -259,12 +259,13 @@ fn is_some_of_location(culprit: &Culprit) -> bool {
 
 /// Returns who called the culprit, as a sentence; nothing if that isn't known.
 pub(super) fn called_from(culprit: &Culprit) -> String {
+    let was = if culprit.are_all_callers { "was" } else { "was mostly" };
     match &culprit.callers[..] {
         [] => String::new(),
-        [only] => format!("It was called from {}.", function_name(only)),
+        [only] => format!("It {was} called from {}.", function_name(only)),
         [inner, outer, ..] => {
             format!(
-                "It was called from {}, and that from {}.",
+                "It {was} called from {}, and that from {}.",
                 function_name(inner),
                 function_name(outer)
             )

@@ -253,7 +253,9 @@ impl WaitRow {
 
     /// Returns whether another task must take something out of a channel.
     pub(in crate::analysis) fn is_for_room(&self) -> bool {
-        self.awaits.as_deref().is_some_and(|awaits| awaits.contains("mpsc::bounded::Sender"))
+        const SENDS: [&str; 2] =
+            ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
+        self.awaits.as_deref().is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
     }
 }
 
