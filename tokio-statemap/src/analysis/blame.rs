@@ -15,12 +15,14 @@ pub(super) struct Blame {
     pub(super) frames: Weights<StackFrame>,
     /// The things that it was seen to do.
     pub(super) causes: Weights<String>,
-    /// The program's functions that called it, the innermost first.
-    pub(super) callers: Weights<Vec<StackFrame>>,
+    /// The program's functions that called it, and those that called these.
+    pub(super) callers: Callers,
 }
 
 /// The most callers that are told.
 const MOST_CALLERS: usize = 2;
+
+pub(super) type Callers = [Weights<StackFrame>; MOST_CALLERS];
 
 /// A function and its file, and its line where it was blocked. Where it computes, each sample shows another line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,10 +46,12 @@ impl Blame {
             let Some((function, frame, cause)) = blamed_function(sample, faults) else { continue };
             let place = *known.get_or_insert_with(function.clone(), || {
                 let (frames, causes) = (Weights::default(), Weights::default());
-                blames.push(Self { function, frames, causes, callers: Weights::default() });
+                blames.push(Self { function, frames, causes, callers: Callers::default() });
                 blames.len() - 1
             });
-            blames[place].callers.add(callers(sample, frame), weight_ns);
+            for (weights, caller) in blames[place].callers.iter_mut().zip(callers(sample, frame)) {
+                weights.add(caller.clone(), weight_ns);
+            }
             blames[place].frames.add(frame.clone(), weight_ns);
             blames[place].causes.add(cause, weight_ns);
         }
@@ -138,19 +142,20 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
 }
 
 /// Returns the program's functions that called the blamed one, the innermost first.
-fn callers(sample: &PollSample, blamed: &StackFrame) -> Vec<StackFrame> {
-    let mut callers: Vec<StackFrame> = Vec::new();
+fn callers<'a>(sample: &'a PollSample, blamed: &'a StackFrame) -> Vec<&'a StackFrame> {
+    let mut callers = Vec::new();
     let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed));
+    let mut inner = blamed;
     for frame in &sample.frames[place.map_or(0, |place| place + 1)..] {
         // Of a recursive function the call from outside is told.
-        let inner = callers.last().unwrap_or(blamed);
         if frame.origin != FrameOrigin::Program || is_same(frame, inner) {
             continue;
         }
         if callers.len() == MOST_CALLERS {
             break;
         }
-        callers.push(frame.clone());
+        callers.push(frame);
+        inner = frame;
     }
     callers
 }
@@ -206,7 +211,7 @@ impl<T: Eq + Hash> Weights<T> {
         self.0.len()
     }
 
-    fn sum(&self) -> u64 {
+    pub(super) fn sum(&self) -> u64 {
         let mut sum_ns: u64 = 0;
         for ns in self.0.values() {
             sum_ns = sum_ns.saturating_add(*ns);
@@ -226,34 +231,28 @@ impl<T: Eq + Hash> Weights<T> {
     }
 }
 
-impl Weights<Vec<StackFrame>> {
-    /// Returns the functions that called in more than half of the time, the innermost first, and whether these are all that
-    /// did. Of each it is the line at which it was seen longest.
-    pub(super) fn typical_callers(&self) -> (Vec<StackFrame>, bool) {
-        let (mut callers, mut are_all) = (Vec::new(), true);
-        for depth in 0..MOST_CALLERS {
-            let (mut by_function, mut all_ns): (Map<_, Weights<&StackFrame>>, _) =
-                (Map::default(), 0_u64);
-            for (path, &ns) in self.0.iter() {
-                let is_below = |(caller, frame): (&StackFrame, &StackFrame)| is_same(caller, frame);
-                if !callers.iter().zip(path).all(is_below) {
-                    continue;
-                }
-                all_ns = all_ns.saturating_add(ns);
-                if let Some(frame) = path.get(depth) {
-                    let function = (&frame.function, &frame.file);
-                    by_function.get_or_default(function).add(frame, ns);
+impl Weights<StackFrame> {
+    /// Returns the function that makes up more than half of `all_ns`, at the line at which it was seen longest, and whether it
+    /// makes up all of it.
+    pub(super) fn dominant(&self, all_ns: u64) -> Option<(&StackFrame, bool)> {
+        // Each is compared with all others.
+        const MOST: usize = 1000;
+        if self.len() > MOST {
+            return None;
+        }
+        for (frame, _) in self.0.iter() {
+            let (mut sum_ns, mut longest) = (0_u64, (frame, 0));
+            for (other, &ns) in self.0.iter() {
+                if is_same(other, frame) {
+                    sum_ns = sum_ns.saturating_add(ns);
+                    longest = if ns > longest.1 { (other, ns) } else { longest };
                 }
             }
-            let most = by_function.values().max_by_key(|lines| lines.sum());
-            let Some(lines) = most.filter(|lines| lines.sum() > all_ns / 2) else {
-                are_all &= by_function.len() == 0;
-                break;
-            };
-            are_all &= lines.sum() == all_ns;
-            callers.extend(lines.heaviest().map(|&frame| frame.clone()));
+            if sum_ns > all_ns / 2 {
+                return Some((longest.0, sum_ns >= all_ns));
+            }
         }
-        (callers, are_all)
+        None
     }
 }
 
@@ -350,36 +349,26 @@ mod tests {
     }
 
     #[test]
-    fn one_of_many_callers_is_not_the_caller() {
+    fn one_of_many_is_not_dominant() {
         let frame = |function: &str, line| StackFrame {
             function: function.into(),
             file: Some("src/shop.rs".into()),
             line: Some(line),
             origin: FrameOrigin::Program,
         };
-        let told = |paths: &[(&[(&str, u32)], u64)]| {
+        let dominant = |all: &[(&str, u32, u64)], all_ns| {
             let mut weights = Weights::default();
-            for &(path, ns) in paths {
-                let path: Vec<_> = path.iter().map(|&(name, line)| frame(name, line)).collect();
-                weights.add(path, ns);
-            }
-            let (callers, are_all) = weights.typical_callers();
-            (callers.iter().filter_map(|frame| frame.line).collect::<Vec<_>>(), are_all)
+            all.iter().for_each(|&(name, line, ns)| weights.add(frame(name, line), ns));
+            weights.dominant(all_ns).and_then(|(frame, is_all)| Some((frame.line?, is_all)))
         };
-        assert_eq!(told(&[]), (vec![], true));
-        assert_eq!(told(&[(&[], 5)]), (vec![], true));
-        assert_eq!(told(&[(&[("a", 1), ("b", 2)], 5)]), (vec![1, 2], true));
+        assert_eq!(dominant(&[], 0), None);
+        assert_eq!(dominant(&[("a", 1, 5)], 5), Some((1, true)));
         // Of three lines of `a`, each is less than the one of `c`.
-        let lines: [(&[(&str, u32)], u64); 4] =
-            [(&[("a", 1)], 2), (&[("a", 2)], 3), (&[("a", 3)], 2), (&[("c", 9)], 5)];
-        assert_eq!(told(&lines), (vec![2], false));
-        let many: [(&[(&str, u32)], u64); 3] =
-            [(&[("a", 1)], 2), (&[("b", 2)], 2), (&[("c", 3)], 2)];
-        assert_eq!(told(&many), (vec![], false));
-        // One function calls it, and many call that.
-        let outer: [(&[(&str, u32)], u64); 2] =
-            [(&[("a", 1), ("x", 5)], 2), (&[("a", 1), ("y", 6)], 2)];
-        assert_eq!(told(&outer), (vec![1], false));
+        let lines = [("a", 1, 2), ("c", 9, 5), ("a", 2, 3), ("a", 3, 2)];
+        assert_eq!(dominant(&lines, 12), Some((2, false)));
+        assert_eq!(dominant(&[("a", 1, 2), ("b", 2, 2)], 4), None);
+        // It was also called from nowhere.
+        assert_eq!(dominant(&[("a", 1, 2)], 4), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use super::blame::{Blame, Function, Weights, causes_without_function};
+use super::blame::{Blame, Callers, Function, Weights, causes_without_function};
 use super::delay::{Delay, is_harm};
 use super::lengths::Lengths;
 use super::locations::LocationRow;
@@ -29,7 +29,7 @@ pub struct Culprit {
     /// The program's functions that called it in more than half of the time, the innermost first, each at the line at which
     /// it was seen longest: up to two. Empty if there are none, or no stack is known.
     pub callers: Vec<StackFrame>,
-    /// `true` if it was never seen to be called by others.
+    /// `true` if it was never seen to be called by others than these.
     pub are_all_callers: bool,
     /// The words for what the function did, which follow its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
@@ -139,7 +139,7 @@ struct Group {
     own_ns: u64,
     frames: Weights<StackFrame>,
     causes: Weights<String>,
-    callers: Weights<Vec<StackFrame>>,
+    callers: Callers,
     /// The time that its polls held workers, by place.
     places: Weights<Place>,
 }
@@ -186,7 +186,9 @@ pub(super) fn blame(
                 group.add(place, poll);
                 group.frames.add_all(blame.frames);
                 group.causes.add_all(blame.causes);
-                group.callers.add_all(blame.callers);
+                for (of_group, of_poll) in group.callers.iter_mut().zip(blame.callers) {
+                    of_group.add_all(of_poll);
+                }
             }
             None => {
                 let group = unseen.get_or_default(place);
@@ -351,7 +353,12 @@ impl Group {
         if let Some(row) = at_places.get(&place).and_then(|at| at.row) {
             in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
         }
-        let (callers, are_all_callers) = self.callers.typical_callers();
+        let (mut callers, mut are_all_callers) = (Vec::new(), true);
+        for weights in &self.callers {
+            let Some((caller, is_all)) = weights.dominant(self.frames.sum()) else { break };
+            callers.push(caller.clone());
+            are_all_callers &= is_all;
+        }
         let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
             callers,

@@ -13,7 +13,6 @@ use crate::analysis::waits::{is_lock, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
-use crate::util::map::Map;
 use crate::util::quantity::count;
 
 /// Tasks that may hold what others wait for.
@@ -81,6 +80,9 @@ pub(crate) struct Holds {
     waiting: u64,
 }
 
+/// The most lines of which the tasks that wait there are counted.
+const MOST_LINES: usize = 64;
+
 impl Holds {
     /// Finds what a task that is in `wait` may hold: what most tasks wait for as long as `long_ns`, of the lines that it went
     /// on past. `None` unless all that went on past that line wait for a lock at one line, as in [`HeldBy`].
@@ -92,7 +94,8 @@ impl Holds {
     ) -> Option<Self> {
         let [its_line] = wait.lines()[..] else { return None };
         let at = source_line(line_of(its_line).0)?;
-        let mut passed: Map<&StackFrame, (u64, &Wait)> = Map::default();
+        // The lines, how many tasks wait there, and the wait of one of them.
+        let mut passed: Vec<(&StackFrame, u64, &Wait)> = Vec::new();
         for task in timeline.tasks.one_by_one() {
             let Some((spot, Waiting::At(other))) = wait_to_the_end(timeline, shutdown, &task)
             else {
@@ -103,20 +106,18 @@ impl Holds {
             }
             let [line] = other.lines()[..] else { continue };
             let (line, awaits) = line_of(line);
-            if is_lock(awaits) && frame_past(wait, line).is_some() {
-                passed.get_or_insert_with(line, || (0, other)).0 += 1;
+            if !is_lock(awaits) || frame_past(wait, line).is_none() {
+                continue;
+            }
+            match passed.iter().position(|(passed, ..)| *passed == line) {
+                Some(place) => passed[place].1 += 1,
+                None if passed.len() < MOST_LINES => passed.push((line, 1, other)),
+                None => {}
             }
         }
-        let mut most: Option<(&StackFrame, u64, &Wait)> = None;
-        for (&line, &(waiting, other)) in passed.iter() {
-            let is_more = most.is_none_or(|(before, number, _)| {
-                waiting > number || waiting == number && line.line < before.line
-            });
-            if is_more {
-                most = Some((line, waiting, other));
-            }
-        }
-        let (line, waiting, other) = most?;
+        // The first of equals.
+        let (line, waiting, other) =
+            passed.into_iter().rev().max_by_key(|&(_, waiting, _)| waiting)?;
         HeldBy::find(timeline, shutdown, other, long_ns)?;
         Some(Self { at, past: source_line(line)?, waiting })
     }
