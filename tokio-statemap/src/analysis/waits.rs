@@ -280,7 +280,10 @@ fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u6
         for &ns in &place.lengths_ns {
             total_ns += u128::from(ns);
         }
-        let none_ended_for_ns = end_ns.saturating_sub(place.last_ended_ns.max(known_since_ns));
+        let longest_ns = quantile(&mut place.lengths_ns, 100);
+        // Nobody may have waited before.
+        let none_ended_for_ns =
+            end_ns.saturating_sub(place.last_ended_ns.max(known_since_ns)).min(longest_ns);
         let is_long = place.now > 0
             && none_ended_for_ns >= least_ns
             && none_ended_for_ns / TIMES_AS_LONG >= place.longest_ended_ns;
@@ -289,7 +292,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u6
             awaits: awaits.map(str::to_owned),
             times: place.lengths_ns.len() as u64,
             total_ns,
-            longest_ns: quantile(&mut place.lengths_ns, 100),
+            longest_ns,
             p50_ns: quantile(&mut place.lengths_ns, 50),
             p99_ns: quantile(&mut place.lengths_ns, 99),
             now: place.now,

@@ -242,7 +242,7 @@ fn full_channels_are_told_if_none_goes_on_any_more() {
     let (kind, text) = said(all(task(3, place, SEND_ELSEWHERE)));
     assert_eq!(kind, None, "{text}");
     let queued = "Tasks queued at src/shop.rs:17, Sender::send: 2 waits, 18.0 s in sum, up to 9.00 s. None ended in the \
-                  last 10.0 s: 2 tasks wait there. Nor did any at src/shop.rs:5, Sender::send. Nothing held";
+                  last 9.00 s: 2 tasks wait there. Nor did any at src/shop.rs:5, Sender::send. Nothing held";
     assert!(text.starts_with(queued), "{text}");
     // A channel that is always full is no fault.
     let mut goes_on = task(3, place, SEND);
