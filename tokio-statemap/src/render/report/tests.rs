@@ -198,7 +198,7 @@ fn time_that_is_blamed_on_nobody_keeps_no_workers_busy() {
                 They had 600 polls of 40.0 µs: scheduling them took 33.";
     let long = poll(310 * MS, 90 * MS, 0, 0);
     // The machine took the processor away.
-    let mut taken = busy_beside(vec![long.clone()]);
+    let mut taken = busy_beside(vec![long]);
     let cause =
         PollCause { run_delay_ns: 89_500 * US, on_cpu_ns: 500 * US, ..PollCause::default() };
     taken.long_polls.causes = vec![(long.key(), cause)];
