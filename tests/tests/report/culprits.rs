@@ -170,13 +170,20 @@ fn a_lookup_of_a_name_is_named() {
     let servers = folder.join("resolv.conf");
     std::fs::write(&servers, "nameserver 127.53.7.1\noptions timeout:2 attempts:1\n")
         .expect("it can be written");
-    let mut program = command(Path::new("unshare"), &folder);
-    program.args(["--mount", "sh", "-c"]);
-    program.arg(r#"mount --bind "$1" /etc/resolv.conf && exec "$2" name"#);
-    program.args(["sh".as_ref(), servers.as_os_str(), env!("CARGO_BIN_EXE_culprits").as_ref()]);
-    let ended = Running::start(&mut program).end();
-    assert!(ended.status.success(), "{ended:?}");
-    let report = std::fs::read_to_string(folder.join("report.txt")).expect("it is written");
+    let mut report = String::new();
+    // On a busy machine no sample may be taken.
+    for _ in 0..Runs::MOST {
+        let mut program = command(Path::new("unshare"), &folder);
+        program.args(["--mount", "sh", "-c"]);
+        program.arg(r#"mount --bind "$1" /etc/resolv.conf && exec "$2" name"#);
+        program.args(["sh".as_ref(), servers.as_os_str(), env!("CARGO_BIN_EXE_culprits").as_ref()]);
+        let ended = Running::start(&mut program).end();
+        assert!(ended.status.success(), "{ended:?}");
+        report = std::fs::read_to_string(folder.join("report.txt")).expect("it is written");
+        if blames_something(&report) {
+            break;
+        }
+    }
     let cause = "looked a host's name up (poll)";
     assert_names(&report, &Expected { way: "name", line: "// name", cause });
 }
