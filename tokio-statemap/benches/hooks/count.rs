@@ -28,8 +28,8 @@ impl Sub for Instructions {
     }
 }
 
-/// What was counted of a variant: the fewest instructions of each of the two runs, as threads that wait for one another
-/// don't always take the same number.
+/// The counts of a variant: the fewest instructions of each of the two runs. Threads that wait for one another don't always
+/// take the same number.
 #[derive(Debug)]
 pub(crate) struct Counts {
     variant: Variant,
@@ -47,7 +47,7 @@ impl Counts {
 
     /// Counts once more.
     pub(crate) fn count(&mut self) -> Result<(), String> {
-        // What the short run takes too much makes a poll cheaper than it is.
+        // If the count of the short run is too high, that of a poll is too low.
         for (run, times) in [(0, 3), (1, 1)] {
             for _ in 0..times {
                 let counted = collected(&arguments(self.variant, self.workers, POLLS[run]))?;

@@ -23,7 +23,7 @@ const TOLERANCE_DROPPING: f64 = 20.0;
 const MORE_IF_LATE: [(Variant, f64); 3] =
     [(Variant::Late, 10.0), (Variant::Restarted, 10.0), (Variant::Before, 120.0)];
 
-/// What is counted.
+/// The variants whose instructions are counted.
 const COUNTED: [Variant; 7] = [
     // The first one is subtracted from the others.
     Variant::None,
@@ -70,7 +70,7 @@ fn compare() -> Result<bool, String> {
     for variant in COUNTED {
         counts.push(Counts::new(variant, 0)?);
     }
-    // What it takes too much makes all others cheaper than they are.
+    // If its count is too high, all others are too low.
     counts[0].count()?;
     let stores = std::env::var_os("UPDATE_GOLDEN").is_some();
     let mut round = 1;
@@ -97,7 +97,8 @@ fn instructions(counted: &[Instructions], variant: Variant) -> Instructions {
     counted[COUNTED.iter().position(|&counted| counted == variant).expect("it is counted")]
 }
 
-/// What recording adds to a poll, of all threads and of the worker alone. `counted` is in the order of `COUNTED`.
+/// Returns the instructions that recording adds to a poll, for all threads and for the worker alone. `counted` is in the
+/// order of `COUNTED`.
 fn added(counted: &[Instructions]) -> [(&'static str, f64); 6] {
     let [lean, default, dropping] = [Variant::Lean, Variant::Default, Variant::Dropping]
         .map(|variant| instructions(counted, variant) - instructions(counted, Variant::None));

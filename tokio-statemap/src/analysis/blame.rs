@@ -147,7 +147,7 @@ fn callers<'a>(sample: &'a PollSample, blamed: &'a StackFrame) -> Vec<&'a StackF
     let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed));
     let mut inner = blamed;
     for frame in &sample.frames[place.map_or(0, |place| place + 1)..] {
-        // Of a recursive function the call from outside is told.
+        // A recursive function calls itself: whoever called it first is its caller.
         if frame.origin != FrameOrigin::Program || is_same(frame, inner) {
             continue;
         }
@@ -313,20 +313,19 @@ mod tests {
         assert!(!is_in_runtime(&sample(vec![own(), capture()])));
     }
 
+    fn at_line(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
+        let file = Some("src/shop.rs".into());
+        StackFrame { function: function.into(), file, line: Some(line), origin }
+    }
+
     #[test]
     fn callers_are_the_programs_functions_from_outside() {
-        let frame = |function: &str, line, origin| StackFrame {
-            function: function.into(),
-            file: Some("src/shop.rs".into()),
-            line: Some(line),
-            origin,
-        };
-        let program = |function, line| frame(function, line, FrameOrigin::Program);
+        let program = |function, line| at_line(function, line, FrameOrigin::Program);
         let frames = vec![
-            frame("std::thread::sleep", 1, FrameOrigin::Std),
+            at_line("std::thread::sleep", 1, FrameOrigin::Std),
             program("shop::nap", 3),
             program("shop::nap", 9),
-            frame("<T as Iterator>::map", 1, FrameOrigin::Std),
+            at_line("<T as Iterator>::map", 1, FrameOrigin::Std),
             program("shop::pay", 20),
             program("async shop::order", 30),
             program("async shop::handle", 40),
@@ -350,12 +349,7 @@ mod tests {
 
     #[test]
     fn one_of_many_is_not_dominant() {
-        let frame = |function: &str, line| StackFrame {
-            function: function.into(),
-            file: Some("src/shop.rs".into()),
-            line: Some(line),
-            origin: FrameOrigin::Program,
-        };
+        let frame = |function: &str, line| at_line(function, line, FrameOrigin::Program);
         let dominant = |all: &[(&str, u32, u64)], all_ns| {
             let mut weights = Weights::default();
             all.iter().for_each(|&(name, line, ns)| weights.add(frame(name, line), ns));

@@ -65,6 +65,11 @@ pub struct BusyWorkers {
 pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers> {
     let Facts { recording, workers, rows, .. } = *facts;
     let (running_ns, time_ns) = (workers::running_ns(workers), workers::time_ns(workers));
+    let busy_share = share(running_ns, time_ns)?;
+    // Without what is left out below it is less.
+    if busy_share <= BUSY {
+        return None;
+    }
     let unattributed = unattributed_ns(timeline, facts);
     let own_ns = |row: &LocationRow| {
         let unattributed_ns = unattributed.get(&row.place).copied().unwrap_or_default();
@@ -116,7 +121,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         row: *row,
         own_ns: own_ns(row),
         workers: workers.len(),
-        busy_share: share(running_ns, time_ns)?,
+        busy_share,
         taken_share: share(taken(row), time_ns)?,
         between_share: share(between(row), taken(row))?,
         ready_tasks,

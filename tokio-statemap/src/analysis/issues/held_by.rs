@@ -44,29 +44,35 @@ impl HeldBy {
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
         let mut wait_for_locks = true;
-        for task in timeline.tasks.one_by_one() {
-            let Some((spot, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) else {
-                continue;
-            };
-            if spot.length_ns < long_ns {
-                continue;
-            }
+        for (task, wait) in long_waits(timeline, shutdown, long_ns) {
             let Some(past) = frame_past(wait, line) else { continue };
             let at = path_below(past);
             wait_for_locks &= Awaited::at(wait) == Awaited::Lock;
             match &mut found {
-                None => {
-                    found = Some(Self { task: task.key, tasks: 1, past: past_line.clone(), at })
-                }
+                None => found = Some(Self { task, tasks: 1, past: past_line.clone(), at }),
                 Some(found) if found.at == at && wait_for_locks => {
                     found.tasks += 1;
-                    found.task = found.task.min(task.key);
+                    found.task = found.task.min(task);
                 }
                 Some(_) => return None,
             }
         }
         found
     }
+}
+
+/// Returns the tasks that waited as long as `long_ns` up to the end, and where.
+fn long_waits(
+    timeline: &Timeline,
+    shutdown: Shutdown,
+    long_ns: u64,
+) -> impl Iterator<Item = (TaskKey, &Wait)> {
+    timeline.tasks.one_by_one().filter_map(move |task| {
+        match wait_to_the_end(timeline, shutdown, &task)? {
+            (spot, Waiting::At(wait)) if spot.length_ns >= long_ns => Some((spot.task, wait)),
+            _ => None,
+        }
+    })
 }
 
 /// What tasks may hold that wait for a lock, and for which others wait.
@@ -96,12 +102,8 @@ impl Holds {
         let at = source_line(line_of(its_line).0)?;
         // The lines, how many tasks wait there, and the wait of one of them.
         let mut passed: Vec<(&StackFrame, u64, &Wait)> = Vec::new();
-        for task in timeline.tasks.one_by_one() {
-            let Some((spot, Waiting::At(other))) = wait_to_the_end(timeline, shutdown, &task)
-            else {
-                continue;
-            };
-            if spot.length_ns < long_ns || std::ptr::eq(other, wait) {
+        for (_, other) in long_waits(timeline, shutdown, long_ns) {
+            if std::ptr::eq(other, wait) {
                 continue;
             }
             let [line] = other.lines()[..] else { continue };
