@@ -326,10 +326,10 @@ impl Drop for Seed {
 }
 
 #[test]
-fn of_200_random_programs() {
+fn of_random_programs() {
     let (files, pages) = (folder("story"), folder("story_pages"));
     let (mut long, mut handed, mut lost, mut live, mut gaps) = (0, 0, 0, 0, 0);
-    for seed in 0..200 {
+    for seed in 0..60 {
         let _seed = Seed(seed);
         let timeline = Program::random(seed).run();
         let report = timeline.report();
@@ -344,7 +344,7 @@ fn of_200_random_programs() {
     }
     // Otherwise this would test little.
     let seen = [long, handed, lost, live, gaps];
-    assert!(long > 40 && seen.into_iter().all(|n| n > 0), "{seen:?}");
+    assert!(long > 12 && seen.into_iter().all(|n| n > 0), "{seen:?}");
     scripts_agree(&pages);
 }
 

@@ -27,7 +27,7 @@ pub enum Variant {
     Lines,
     /// Full debug information.
     FullDebug,
-    /// Optimised across crates, without unwinding; full debug information.
+    /// Optimised across crates, without unwinding; full debug information in `awaits`.
     Release,
     /// Linked statically, without unwinding; debug information with lines only.
     Static,
@@ -44,8 +44,8 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
     let (folder, package, programs): (_, _, &[_]) = match (variant, name) {
         (Variant::Lines, _) => ("lines", "awaits", &["awaits"]),
         (Variant::FullDebug, _) => ("full-debug", "awaits", &["awaits"]),
-        (Variant::Release, "awaits") => ("release", "awaits", &["awaits"]),
-        (Variant::Release, _) => ("release", "tests", &["culprits", "small_stack"]),
+        (Variant::Release, "awaits") => ("release-awaits", "awaits", &["awaits"]),
+        (Variant::Release, _) => ("release", "tests", &["culprits"]),
         (Variant::Static, _) => ("static", "tests", &["culprits", "unit", "unit_plain"]),
     };
     let mut command = cargo(target, &target.join(folder));
@@ -58,8 +58,9 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
         }
         Variant::Release => {
             command.arg("--release");
+            let debug = if name == "awaits" { "full" } else { "line-tables-only" };
             for (key, value) in
-                [("DEBUG", "full"), ("LTO", "thin"), ("PANIC", "abort"), ("CODEGEN_UNITS", "16")]
+                [("DEBUG", debug), ("LTO", "thin"), ("PANIC", "abort"), ("CODEGEN_UNITS", "16")]
             {
                 command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
             }

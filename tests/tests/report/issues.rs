@@ -19,7 +19,7 @@ use tokio_statemap::statemap::{Labels, Recording, StatemapData, recordings};
 use tokio_statemap::timeline::ExhaustedPool;
 use tokio_statemap::{Timeline, html};
 
-const PROGRAMS: u64 = 300;
+const PROGRAMS: u64 = 100;
 /// The number of programs whose page is tested with its own script.
 const PAGES: u64 = 70;
 

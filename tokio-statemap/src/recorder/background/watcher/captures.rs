@@ -40,10 +40,15 @@ fn capture(id: i32) -> Option<(StackCopy, bool)> {
     }
 }
 
+/// Most of these end while they are looked at, which is what they are here for.
+fn is_seldom_seen(kind: Kind) -> bool {
+    kind == Kind::Comes
+}
+
 #[test]
 #[ignore = "slow"]
 fn threads_of_all_kinds_survive_their_captures() {
-    let captures = std::env::var("STATEMAP_CAPTURES").map_or(400, |n| n.parse().unwrap());
+    let captures = std::env::var("STATEMAP_CAPTURES").map_or(200, |n| n.parse().unwrap());
     let threads: Vec<_> = Kind::ALL.into_iter().map(Thread::start).collect();
     let mut counts = vec![Count::default(); threads.len()];
     let (mut unwinder, began) = (Unwinder::new(), Instant::now());
@@ -60,7 +65,10 @@ fn threads_of_all_kinds_survive_their_captures() {
         count.complete += u64::from(frames.is_complete);
         count.frames += frames.addresses.len() as u64;
         made += 1;
-        let is_each_seen = || counts.iter().all(|of| of.blocked + of.running > 0);
+        let is_each_seen = || {
+            let mut kinds = threads.iter().zip(&counts);
+            kinds.all(|(thread, of)| of.blocked + of.running > 0 || is_seldom_seen(thread.kind))
+        };
         if made >= captures && (is_each_seen() || made >= 50 * captures) {
             break;
         }
@@ -70,7 +78,8 @@ fn threads_of_all_kinds_survive_their_captures() {
     for (thread, count) in threads.iter().zip(&counts) {
         let of_kind = count.running + count.blocked;
         println!("{:?}: {count:?}, {:.1?} each", thread.kind, count.time / of_kind.max(1) as u32);
-        assert!(of_kind > 0, "{:?} was never seen", thread.kind);
+        let is_enough = of_kind > 0 || is_seldom_seen(thread.kind);
+        assert!(is_enough, "{:?} was never seen", thread.kind);
     }
     for thread in threads {
         thread.stop();

@@ -1,7 +1,7 @@
 use std::hint::black_box;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -48,16 +48,23 @@ fn recorded_with(config: CollectorConfig, culprits: &[fn()]) -> (Timeline, Vec<P
     (timeline, longest)
 }
 
+/// How long a culprit takes, in milliseconds.
+static LENGTH_MS: AtomicU64 = AtomicU64::new(60);
+
+fn culprits_length() -> Duration {
+    Duration::from_millis(LENGTH_MS.load(Ordering::Relaxed))
+}
+
 #[inline(never)]
 fn sleeps() {
-    std::thread::sleep(Duration::from_millis(60));
+    std::thread::sleep(culprits_length());
 }
 
 #[inline(never)]
 fn computes() {
     let began = Instant::now();
     let mut x = 0_u64;
-    while began.elapsed() < Duration::from_millis(60) {
+    while began.elapsed() < culprits_length() {
         for i in 0..1000 {
             x = black_box(x.wrapping_mul(31).wrapping_add(i));
         }
@@ -75,13 +82,16 @@ fn is_seen(name: &str, timeline: &Timeline, poll: &Poll) -> bool {
 
 #[test]
 fn a_poll_that_blocks_is_told_from_one_that_computes() {
-    // On a busy machine the watcher may get no processor for so long: then nothing is known.
+    // On a busy machine the watcher may get no processor for so long: then nothing is known, and they take longer.
     let is_known = |(timeline, polls): &(Timeline, Vec<Poll>)| {
         let is_known = |poll| timeline.cause(poll).is_some();
         polls.iter().all(is_known) && !timeline.samples(&polls[0]).is_empty()
     };
-    let recorded = (0..20).map(|_| recorded(&[sleeps, computes])).find(is_known);
-    let (timeline, polls) = recorded.expect("it is known of most");
+    let mut all = (0..8).map(|doublings| {
+        LENGTH_MS.store(60 << doublings, Ordering::Relaxed);
+        recorded(&[sleeps, computes])
+    });
+    let (timeline, polls) = all.find(is_known).expect("it is known of long ones");
     let [slept, computed] = polls[..] else { panic!("{polls:?}") };
 
     let cause = timeline.cause(&slept).unwrap();
