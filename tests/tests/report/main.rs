@@ -1,6 +1,7 @@
 //! The report names what held the runtime up, and blames no task for what others did.
 
 mod busy_machine;
+mod computed;
 mod culprits;
 mod issues;
 mod limits;

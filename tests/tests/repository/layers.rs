@@ -55,7 +55,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["own_time"],
     &["long_polls", "locations"],
     &["sampled"],
-    &["culprits"],
+    &["computed", "culprits"],
     &["whole_run", "waits", "trees"],
     &["statement"],
     &["issues"],

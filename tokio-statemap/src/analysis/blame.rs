@@ -49,7 +49,9 @@ impl Blame {
                 blames.push(Self { function, frames, causes, callers: Callers::default() });
                 blames.len() - 1
             });
-            for (weights, caller) in blames[place].callers.iter_mut().zip(callers(sample, frame)) {
+            for (weights, caller) in
+                blames[place].callers.iter_mut().zip(each_caller(&sample.frames, frame))
+            {
                 weights.add(caller.clone(), weight_ns);
             }
             blames[place].frames.add(frame.clone(), weight_ns);
@@ -141,12 +143,15 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     is_lock && is_runtimes && !is_asked_for
 }
 
-/// Returns the program's functions that called the blamed one, the innermost first.
-fn callers<'a>(sample: &'a PollSample, blamed: &'a StackFrame) -> Vec<&'a StackFrame> {
+/// Returns the program's functions that called the blamed one of a stack, the innermost first.
+pub(super) fn each_caller<'a>(
+    frames: &'a [StackFrame],
+    blamed: &'a StackFrame,
+) -> Vec<&'a StackFrame> {
     let mut callers = Vec::new();
-    let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed));
+    let place = frames.iter().position(|frame| std::ptr::eq(frame, blamed));
     let mut inner = blamed;
-    for frame in &sample.frames[place.map_or(0, |place| place + 1)..] {
+    for frame in &frames[place.map_or(0, |place| place + 1)..] {
         // A recursive function calls itself: whoever called it first is its caller.
         if frame.origin != FrameOrigin::Program || is_same(frame, inner) {
             continue;
@@ -158,6 +163,17 @@ fn callers<'a>(sample: &'a PollSample, blamed: &'a StackFrame) -> Vec<&'a StackF
         inner = frame;
     }
     callers
+}
+
+/// Returns the callers that were there for more than half of `all_ns`, and whether there were no others.
+pub(super) fn dominant_callers(callers: &Callers, all_ns: u64) -> (Vec<StackFrame>, bool) {
+    let (mut dominant, mut are_all) = (Vec::new(), true);
+    for weights in callers {
+        let Some((caller, is_all)) = weights.dominant(all_ns) else { break };
+        dominant.push(caller.clone());
+        are_all &= is_all;
+    }
+    (dominant, are_all)
 }
 
 /// Returns the function that a sample blames, its frame, and what it did.
@@ -234,7 +250,7 @@ impl<T: Eq + Hash> Weights<T> {
 impl Weights<StackFrame> {
     /// Returns the function that makes up more than half of `all_ns`, at the line at which it was seen longest, and whether it
     /// makes up all of it.
-    pub(super) fn dominant(&self, all_ns: u64) -> Option<(&StackFrame, bool)> {
+    fn dominant(&self, all_ns: u64) -> Option<(&StackFrame, bool)> {
         // Each is compared with all others.
         const MOST: usize = 1000;
         if self.len() > MOST {
@@ -257,7 +273,7 @@ impl Weights<StackFrame> {
 }
 
 /// Returns whether both are of one function, at whatever lines.
-fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
+pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
     one.function == other.function && one.file == other.file
 }
 
@@ -339,7 +355,7 @@ mod tests {
             is_complete: true,
         };
         let lines = |blamed: usize| {
-            let callers = callers(&sample, &sample.frames[blamed]);
+            let callers = each_caller(&sample.frames, &sample.frames[blamed]);
             callers.iter().filter_map(|frame| frame.line).collect::<Vec<_>>()
         };
         assert_eq!(lines(1), [20, 30]);

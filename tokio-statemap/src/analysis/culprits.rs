@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use super::blame::{Blame, Callers, Function, Weights, causes_without_function};
+use super::blame::{Blame, Callers, Function, Weights, causes_without_function, dominant_callers};
 use super::delay::{Delay, is_harm};
 use super::lengths::Lengths;
 use super::locations::LocationRow;
@@ -353,12 +353,7 @@ impl Group {
         if let Some(row) = at_places.get(&place).and_then(|at| at.row) {
             in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
         }
-        let (mut callers, mut are_all_callers) = (Vec::new(), true);
-        for weights in &self.callers {
-            let Some((caller, is_all)) = weights.dominant(self.frames.sum()) else { break };
-            callers.push(caller.clone());
-            are_all_callers &= is_all;
-        }
+        let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
             callers,

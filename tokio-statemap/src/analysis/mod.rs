@@ -4,7 +4,7 @@
 //!
 //! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`.
 //! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `own_time`, `long_polls`.
-//! 3. All polls and waits: `locations`, `sampled`, `culprits`, `whole_run`, `waits`, `trees`.
+//! 3. All polls and waits: `locations`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need none.
 
@@ -14,6 +14,7 @@ mod blame;
 mod blocking_cause;
 #[cfg(feature = "read")]
 pub(crate) mod compare;
+mod computed;
 mod culprits;
 mod delay;
 #[cfg(feature = "read")]
@@ -46,6 +47,7 @@ mod waits;
 mod whole_run;
 mod workers;
 
+pub use computed::{Computed, ComputedIn};
 pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;
 pub use issues::{

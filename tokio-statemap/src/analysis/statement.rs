@@ -99,6 +99,22 @@ pub(crate) fn function_name(frame: &StackFrame) -> String {
     }
 }
 
+/// Returns who called a function that the sentence before is about; nothing if that isn't known.
+pub(super) fn called_from(callers: &[StackFrame], are_all: bool) -> String {
+    let was = if are_all { "was" } else { "was mostly" };
+    match callers {
+        [] => String::new(),
+        [only] => format!("It {was} called from {}.", function_name(only)),
+        [inner, outer, ..] => {
+            format!(
+                "It {was} called from {}, and that from {}.",
+                function_name(inner),
+                function_name(outer)
+            )
+        }
+    }
+}
+
 /// Returns a setting in words: `1 ms`.
 pub(super) fn setting(time: Duration) -> String {
     human_setting(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))

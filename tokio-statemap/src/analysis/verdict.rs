@@ -3,11 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::computed::ComputedIn;
 use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
 use super::long_polls::LongPoll;
 use super::recording::Recording;
-use super::statement::{Statement, n_tasks_of, no_long_poll, off_worker_sentence, setting};
+use super::statement::{
+    Statement, called_from, function_name, n_tasks_of, no_long_poll, off_worker_sentence, setting,
+};
 use super::waits::{Holder, WaitRow, Waits};
 use super::workers;
 use crate::trace::timeline::Timeline;
@@ -64,6 +67,9 @@ pub struct Healthy {
     pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
+    /// The function in which polls computed most, if the workers were busy for half of the time, and it took a quarter of
+    /// what polls computed.
+    pub computed: Option<ComputedIn>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
 }
@@ -253,6 +259,11 @@ impl Healthy {
             let at = at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
             said.add(format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}."));
         }
+        if let Some(computed) = &self.computed {
+            let (share, name) = (percent(computed.share), function_name(&computed.frame));
+            said.add(format!("Of what polls computed, {share} was in {name}."));
+            said.add(called_from(&computed.callers, computed.are_all_callers));
+        }
         if self.has_no_tasks {
             said.add(
                 "No spawned task was recorded. Tasks of a LocalSet, and of runtimes that a library builds, as actix-web does, are not recorded.",
@@ -262,6 +273,9 @@ impl Healthy {
         said
     }
 }
+
+/// The share of the time for which the workers were busy from which on it is said what polls computed.
+const BUSY: f64 = 0.5;
 
 /// A run without any spawned task for so long is likely to have runtimes that are not recorded.
 const NO_TASKS_NS: u64 = 1_000_000_000;
@@ -301,6 +315,11 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, waits: &Waits) -> Ver
         unattributed: facts.blame.unattributed,
         contended: Contended::find(waits, recording),
         stuck,
+        computed: facts
+            .computed
+            .most()
+            .filter(|_| busy_share.is_some_and(|busy| busy >= BUSY))
+            .cloned(),
         has_no_tasks: facts.tasks == 0
             && recorded_ns >= NO_TASKS_NS
             && lost.total() == 0

@@ -9,8 +9,9 @@ use super::{Recording, recordings};
 use crate::report::Unattributed;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
-    ClockChanges, CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, NoStack, NoStacks, PollCause,
-    PollSample, Sampling, SamplingState, StackFrame, Task, TaskKey, Timeline, limit_stacks,
+    ClockChanges, CpuLimit, CpuStack, ExhaustedPool, FrameOrigin, MachineTime, NoStack, NoStacks,
+    PollCause, PollSample, Sampled, Sampling, SamplingState, StackFrame, Task, TaskKey, Timeline,
+    limit_stacks,
 };
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
@@ -72,8 +73,18 @@ fn full() -> Timeline {
         },
         sample(200, 300, Vec::new()),
         sample(500, 600, vec![hostile, own.clone(), own]),
-        PollSample { thread: u32::MAX, ..sample(1 << 60, u64::MAX, vec![sleep]) },
+        PollSample { thread: u32::MAX, ..sample(1 << 60, u64::MAX, vec![sleep.clone()]) },
     ];
+    let score = frame("shop::score", Some(8), FrameOrigin::Program);
+    timeline.cpu.stacks = vec![
+        CpuStack {
+            frames: vec![score.clone(), score],
+            sampled: Sampled { samples: 7, cpu_ns: u64::MAX },
+        },
+        CpuStack { frames: vec![sleep], sampled: Sampled { samples: 1, cpu_ns: 0 } },
+    ];
+    timeline.cpu.others = Sampled { samples: 3, cpu_ns: 1 << 60 };
+    timeline.cpu.outside = Sampled { samples: 5, cpu_ns: 9 };
     timeline
 }
 
@@ -117,6 +128,7 @@ fn comes_back(timeline: &Timeline) {
     assert_eq!(again.pool.queue, timeline.pool.queue);
     assert_eq!(again.long_polls.causes, timeline.long_polls.causes);
     assert_eq!(again.long_polls.samples, timeline.long_polls.samples);
+    assert_eq!(again.cpu, timeline.cpu);
 }
 
 #[test]
@@ -211,6 +223,7 @@ fn how_it_is_written() {
         r#""causes":[[0,200,1,195,2,0,7,2],[0,500,1,395,2,0,7,2]],"#,
         r#""functions":[["nanosleep",null,null,"system"],["shop::render_invoice","src/shop.rs",21,"program"],["a\"b\\"#,
         r#"[0,200,300,null,false,[]],[0,500,600,null,true,[2,1,1]],"#,
+        r#""cpu":[[7,"18446744073709551615",[3,3]],[1,0,[0]],[3,"1152921504606846976",[]],[5,9,null]]"#,
     ] {
         assert!(text.contains(list), "{list}\n{text}");
     }
@@ -256,8 +269,14 @@ fn what_cannot_be_is_refused() {
         ("\"system\"]", "\"libc\"]", "there is no origin `libc`"),
         ("[\"nanosleep\",", "[null,", "invalid type: null"),
         ("\"src/shop.rs\",21", "\"src/shop.rs\",4294967296", "invalid value"),
+        // What polls computed.
+        ("[1,0,[0]]", "[1,0,[9]]", "`cpu` has an index that `functions` doesn't have"),
+        ("[1,0,[0]]", "[1,0,0]", "invalid type"),
+        ("[1,0,[0]]", "[-1,0,[0]]", "is no whole number"),
+        ("[1,0,[0]]", &format!("[1,0,[{}0]]", "0,".repeat(1024)), "of over 1024 functions"),
+        ("[1,0,[0]]", &format!("{}[1,0,[0]]", "[1,0,[0]],".repeat(512)), "over 512 stacks"),
         // Samples.
-        ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,null,true,[2,1,3]]", "an index that"),
+        ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,null,true,[2,1,4]]", "an index that"),
         ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,null,true,[-2]]", "invalid value"),
         ("[0,500,600,null,true,[2,1,1]]", "[0,500,499,null,true,[2]]", "none before its poll"),
         ("[0,500,600,null,true,[2,1,1]]", "[0,100,600,null,true,[2]]", "by thread, start and time"),

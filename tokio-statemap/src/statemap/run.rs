@@ -28,6 +28,7 @@
 //! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
 //! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
+//! | `cpu` | `[samples, cpu, functions]` of a stack that polls computed in: see below |
 //! | `runLocations` | `[place, isRoot, tasks, workerPolls, held, offWorker, longPolls, longHeld, readySum, polls, ready]`: see below |
 //! | `runLongest` | `[task, location, start, length, worker, isCut]` of one of the run's longest polls: see below |
 //! | `runStretches` | `[held, polls, longest, longestAt, spawned, terminated]`: see below |
@@ -47,6 +48,10 @@
 //! change of that pool's queue. All of these are of the whole run, even in a part of it.
 //!
 //! If `recentNs` is there, the last events are kept from then on; data before it surrounds the longest polls of the run.
+//!
+//! `cpu` has the number of samples in which a stack was seen, and the CPU time for which they stand. Its functions are like
+//! those of samples. An empty list stands for all other stacks, and `null` for those outside of polls. It is of the whole
+//! run, even in a part of it. Only tasks have the list.
 //!
 //! The profile is of calls of async functions, in a part of the run still those of the whole. `ended` is `null`, or the
 //! total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. If there is a profile, the first

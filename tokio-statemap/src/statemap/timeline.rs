@@ -188,6 +188,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.handovers.clone_from(&run.handovers);
             timeline.long_polls.causes = causes(&timeline.tasks, run, first.is_part)?;
             timeline.long_polls.samples = samples(&timeline.tasks, run)?;
+            timeline.cpu.clone_from(&run.long_polls.cpu);
             timeline.profile.functions.clone_from(&run.profile);
             timeline.places.waits.clone_from(&run.waits.waits);
             timeline.places.unnamed = run.waits.unnamed.clone().into();

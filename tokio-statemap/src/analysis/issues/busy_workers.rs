@@ -1,9 +1,10 @@
-//! Workers that are busy all the time, though no poll is long.
+//! Workers that are busy all the time, though few polls are long.
 
 use std::time::Duration;
 
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
+use crate::analysis::computed::ComputedIn;
 use crate::analysis::culprits::{LongPollBlame, Unattributed};
 use crate::analysis::locations::LocationRow;
 use crate::analysis::long_polls::LongPoll;
@@ -11,7 +12,10 @@ use crate::analysis::own_time::own_ns;
 use crate::analysis::place::Place;
 use crate::analysis::poll::{PollAt, length_ns};
 use crate::analysis::recording::ENOUGH_RECORDED_NS;
-use crate::analysis::statement::{Statement, n_tasks_of, no_long_poll, off_worker_sentence};
+use crate::analysis::statement::{
+    Statement, called_from, capitalized, function_name, n_tasks_of, no_long_poll,
+    off_worker_sentence, setting,
+};
 use crate::analysis::workers;
 use crate::trace::timeline::{Poll, Timeline};
 use crate::util::map::Map;
@@ -19,6 +23,9 @@ use crate::util::quantity::{count, human, percent, share};
 
 /// The share of running time from which on the workers are called busy, without the time that is blamed on nobody.
 const BUSY: f64 = 0.9;
+
+/// If long polls took more than one part in so many of what the workers did, it is these that kept them busy.
+const MOST_IN_LONG_POLLS: u128 = 10;
 
 /// The share of the workers' time from which on a location is named for keeping them busy. In a program of a millisecond
 /// the workers are busy with their own start, for which no task is to blame.
@@ -33,7 +40,7 @@ const EVEN: f64 = 0.05;
 /// The time that a worker needs between two polls at most; beyond that it looks for tasks, or starts.
 const BETWEEN_POLLS_NS: u64 = 20_000;
 
-/// Workers that were busy nearly all of 10 ms or more, though no poll on a worker was long.
+/// Workers that were busy nearly all of 10 ms or more, and at most a tenth of that in long polls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BusyWorkers {
@@ -41,6 +48,9 @@ pub struct BusyWorkers {
     pub row: LocationRow,
     /// The time that its polls held workers, without what is blamed on nobody, in ns.
     pub own_ns: u64,
+    /// The function in which polls computed most, if they did so for a quarter of the time or more, and not only were
+    /// scheduled.
+    pub computed: Option<ComputedIn>,
     /// The number of workers.
     pub workers: usize,
     /// The share of the workers' time that they were running, from 0 to 1.
@@ -54,6 +64,8 @@ pub struct BusyWorkers {
     pub ready_tasks: f64,
     /// `true` if there are too few workers: more tasks were ready than there are workers, and no single task dominates.
     pub are_too_few: bool,
+    /// The time that long polls held workers by their own doing, in ns.
+    pub long_polls_ns: u64,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
     /// The length from which on a poll is called long.
@@ -88,6 +100,15 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     if share(worked_ns, rest_ns)? <= BUSY {
         return None;
     }
+    let mut long_polls_ns: u64 = 0;
+    for culprit in &facts.blame.culprits {
+        long_polls_ns = long_polls_ns.saturating_add(culprit.own_ns);
+    }
+    if u128::from(long_polls_ns) > worked_ns / MOST_IN_LONG_POLLS
+        || !facts.blame.unexplained.is_empty()
+    {
+        return None;
+    }
     // What the workers did between polls is shared out by the number of polls.
     let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
     let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
@@ -117,19 +138,22 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     let is_even = kept.is_some_and(|kept| {
         share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
     });
+    let between_share = share(between(row), taken(row))?;
     Some(BusyWorkers {
         row: *row,
         own_ns: own_ns(row),
+        computed: facts.computed.most().filter(|_| between_share < 0.5).cloned(),
         workers: workers.len(),
         busy_share,
         taken_share: share(taken(row), time_ns)?,
-        between_share: share(between(row), taken(row))?,
+        between_share,
         ready_tasks,
         are_too_few: is_even
             && ready_tasks >= workers.len() as f64
             && between(row) < u128::from(own_ns(row))
             // Tasks that became ready while the machine held the workers up are no load.
             && left_out_ns <= rest_ns,
+        long_polls_ns,
         unattributed: facts.blame.unattributed,
         long_poll: recording.long_poll,
         off_worker: facts.off_worker.clone(),
@@ -173,6 +197,7 @@ impl Finding for BusyWorkers {
 
     fn evidence(&self) -> Evidence<'_> {
         Evidence {
+            frame: self.computed.as_ref().map(|computed| &computed.frame),
             place: Some(self.row.place),
             number: self.row.tasks,
             total_ns: self.own_ns,
@@ -182,33 +207,40 @@ impl Finding for BusyWorkers {
 
     fn statement(&self) -> Statement {
         let (row, busy) = (&self.row, percent(self.busy_share));
-        let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
-        if self.are_too_few {
-            let mut said = Statement::new(format!(
+        let (tasks, taken) = (n_tasks_of(row.tasks, row.place), percent(self.taken_share));
+        let mut said = match (&self.computed, self.are_too_few) {
+            (Some(computed), _) => Statement::new(format!(
+                "The workers were busy {busy} of the time: {} of what polls computed was in {}.",
+                percent(computed.share),
+                function_name(&computed.frame),
+            )),
+            (None, true) => Statement::new(format!(
                 "Too few workers for the load: {} were busy {busy} of the time, and {:.1} tasks were ready on average.",
                 count(self.workers as u64, "worker"),
                 self.ready_tasks,
-            ));
-            let tasks = n_tasks_of(row.tasks, row.place);
+            )),
+            (None, false) => Statement::new(format!(
+                "The workers were busy {busy} of the time: {tasks} took {taken} of their time.",
+            )),
+        };
+        if let Some(computed) = &self.computed {
+            said.add(called_from(&computed.callers, computed.are_all_callers));
+            said.add(match self.are_too_few {
+                true => format!("On average, {:.1} tasks were ready.", self.ready_tasks),
+                false => format!("{} took {taken} of the workers' time.", capitalized(&tasks)),
+            });
+        }
+        if self.are_too_few {
             said.add(match 2.0 * self.taken_share > self.busy_share {
                 true => format!("No single task dominates: most of the time went to the {tasks}."),
                 false => {
-                    let share = percent(self.taken_share);
                     format!(
-                        "No single task dominates: the {tasks} took {share} of the workers' time."
+                        "No single task dominates: the {tasks} took {taken} of the workers' time."
                     )
                 }
             });
-            said.add(format!("No poll {no_long_poll}."));
-            return said;
-        }
-        let mut said = Statement::new(format!(
-            "The workers were busy {busy} of the time: {} took {} of their time.",
-            n_tasks_of(row.tasks, row.place),
-            percent(self.taken_share),
-        ));
-        // Where polls do less than what it takes to schedule them, their number is what costs.
-        if self.between_share > 0.5 {
+        } else if self.between_share > 0.5 {
+            // Where polls do less than what it takes to schedule them, their number is what costs.
             said.add(format!(
                 "They had {} of {}: scheduling them took {} of that time.",
                 count(row.worker_polls, "poll"),
@@ -216,8 +248,15 @@ impl Finding for BusyWorkers {
                 percent(self.between_share),
             ));
         }
-        said.add(format!("No poll {no_long_poll}."));
-        said.add(off_worker_sentence(self.off_worker.as_ref()));
+        said.add(match self.long_polls_ns {
+            0 => format!("No poll {}.", no_long_poll(&self.unattributed, self.long_poll)),
+            ns => {
+                format!("Polls over {} took {} of it, in sum.", setting(self.long_poll), human(ns))
+            }
+        });
+        if !self.are_too_few {
+            said.add(off_worker_sentence(self.off_worker.as_ref()));
+        }
         said
     }
 }

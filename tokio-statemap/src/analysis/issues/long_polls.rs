@@ -8,7 +8,8 @@ use crate::analysis::culprits::Culprit;
 use crate::analysis::delay::is_harm;
 use crate::analysis::locations::LocationRow;
 use crate::analysis::statement::{
-    Statement, capitalized, delay_sentence, function_name, place_name, setting, tasks_of,
+    Statement, called_from, capitalized, delay_sentence, function_name, place_name, setting,
+    tasks_of,
 };
 use crate::analysis::whole_run;
 use crate::util::quantity::{count, human, moment, own_and_wall};
@@ -198,7 +199,7 @@ impl LongPollIssue {
     /// Adds the harm, and where to look.
     fn add_culprit(&self, culprit: &Culprit, said: &mut Statement) {
         let is_all_kept = self.is_all_kept();
-        said.add(called_from(culprit));
+        said.add(called_from(&culprit.callers, culprit.are_all_callers));
         let meanwhile = match (is_all_kept, culprit.polls) {
             (true, _) | (false, 1) => "Meanwhile",
             // It isn't known which tasks waited during the others.
@@ -255,22 +256,6 @@ impl LongPollIssue {
 /// Returns whether tasks of the culprit's spawn locations had other long polls, too.
 fn is_some_of_location(culprit: &Culprit) -> bool {
     culprit.location_polls > culprit.polls
-}
-
-/// Returns who called the culprit, as a sentence; nothing if that isn't known.
-pub(super) fn called_from(culprit: &Culprit) -> String {
-    let was = if culprit.are_all_callers { "was" } else { "was mostly" };
-    match &culprit.callers[..] {
-        [] => String::new(),
-        [only] => format!("It {was} called from {}.", function_name(only)),
-        [inner, outer, ..] => {
-            format!(
-                "It {was} called from {}, and that from {}.",
-                function_name(inner),
-                function_name(outer)
-            )
-        }
-    }
 }
 
 /// Returns where the culprit's tasks were spawned, as a sentence.

@@ -31,6 +31,7 @@ pub use starved::Starved;
 
 use evidence::Finding;
 
+use super::computed::Computed;
 use super::culprits::LongPollBlame;
 use super::locations::LocationRow;
 use super::long_polls::LongPoll;
@@ -118,6 +119,7 @@ pub(super) struct Facts<'a> {
     pub(super) rows: &'a [LocationRow],
     pub(super) kept_rows: &'a [LocationRow],
     pub(super) blame: &'a LongPollBlame,
+    pub(super) computed: &'a Computed,
     /// The time that tasks were ready, in ns, summed over tasks.
     pub(super) ready_ns: u128,
     /// The number of tasks that were ready during all of the last events.
@@ -134,6 +136,8 @@ enum Rank {
     Stall,
     /// Tasks that waited for longer than long polls delayed others.
     WorstNeverFinished,
+    /// Tasks were ready for longer than long polls account for.
+    WorstOverload,
     HarmfulLongPolls,
     Overload,
     NeverFinished,
@@ -151,6 +155,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
     let long_polls = long_polls::find(facts);
     let has_long_polls = !long_polls.is_empty();
     let worst_ns = long_polls.first().map_or(0, |first| first.harm_ns);
+    let all_ns: u128 = long_polls.iter().map(|polls| polls.harm_ns).sum();
     for polls in long_polls {
         let rank = if polls.did_harm { Rank::HarmfulLongPolls } else { Rank::HarmlessLongPolls };
         issues.push((rank, Issue::LongPolls(Box::new(polls))));
@@ -158,11 +163,11 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
     let mut stuck = None;
     let recording = facts.recording;
     if recording.has_tasks() && !recording.is_empty() && !recording.is_too_short() {
-        match busy_workers::find(timeline, facts) {
-            Some(busy) if !has_long_polls => {
-                issues.push((Rank::Overload, Issue::BusyWorkers(Box::new(busy))));
-            }
-            _ => {}
+        if let Some(busy) = busy_workers::find(timeline, facts) {
+            // Some of the time that tasks were ready is due to the long polls.
+            let is_worst = facts.ready_ns > 2 * all_ns;
+            let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
+            issues.push((rank, Issue::BusyWorkers(Box::new(busy))));
         }
         if let Some(pool) = exhausted_pool::find(timeline, facts, has_long_polls) {
             issues.push((Rank::Overload, Issue::ExhaustedPool(Box::new(pool))));

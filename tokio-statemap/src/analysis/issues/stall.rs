@@ -6,13 +6,15 @@
 
 use super::Spot;
 use super::evidence::{Evidence, Explanation, Finding};
-use super::long_polls::{called_from, spawned};
+use super::long_polls::spawned;
 use crate::analysis::culprits::Culprit;
 use crate::analysis::delay::{self, Delay};
 use crate::analysis::lengths::Lengths;
 use crate::analysis::own_time::own_ns;
 use crate::analysis::poll::PollAt;
-use crate::analysis::statement::{Statement, capitalized, delay_sentence, function_name, tasks_of};
+use crate::analysis::statement::{
+    Statement, called_from, capitalized, delay_sentence, function_name, tasks_of,
+};
 use crate::trace::timeline::{Poll, Timeline};
 use crate::util::map::Map;
 use crate::util::quantity::{human, moment, scale};
@@ -98,7 +100,7 @@ impl Finding for Stall {
             (None, _) => String::new(),
         });
         if !self.culprit.callers.is_empty() {
-            said.add(called_from(&self.culprit));
+            said.add(called_from(&self.culprit.callers, self.culprit.are_all_callers));
             said.add(spawned(&self.culprit));
         } else if frame.is_some() {
             said.add(format!("It was called by {}.", tasks_of(*place)));

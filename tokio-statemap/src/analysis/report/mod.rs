@@ -3,6 +3,7 @@
 mod limitations;
 mod machine;
 
+use super::computed::Computed;
 use super::culprits::{self, LongPollBlame};
 use super::delay::{self, Delay};
 use super::issues::{Facts, Issue};
@@ -59,6 +60,8 @@ pub struct Report {
     pub longest_polls: Vec<LongPoll>,
     /// The functions and spawn locations to blame for the polls that held a worker over `long_poll`.
     pub blame: LongPollBlame,
+    /// The functions in which polls computed.
+    pub computed: Computed,
     /// The time that the machine took from threads.
     pub machine: MachineTime,
     /// The waits for a thread of the blocking pool, if it was exhausted.
@@ -175,6 +178,7 @@ impl Timeline {
         let off_worker =
             off_worker.and_then(|poll| poll.describe(self, &spelling, Delay::default()));
         let waits = waits::find(self);
+        let computed = Computed::from_timeline(self);
         let facts = Facts {
             recording: &recording,
             spelling: &spelling,
@@ -182,6 +186,7 @@ impl Timeline {
             rows: &rows,
             kept_rows: &found.rows,
             blame: &blame,
+            computed: &computed,
             ready_ns: match sums {
                 Some(sums) => whole_run::ready_ns(sums) + found.still_ready_ns,
                 None => found.ready_ns,
@@ -203,6 +208,7 @@ impl Timeline {
             workers,
             locations: rows,
             blame,
+            computed,
             spelling,
         }
     }

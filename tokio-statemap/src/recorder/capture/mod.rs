@@ -26,6 +26,7 @@ use crate::recorder::store::segment::{Segment, last_event};
 use crate::recorder::waits::cell::{self, TaskSeen};
 use crate::recorder::waits::names;
 use crate::recorder::watch::Samples;
+use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::window::Window;
 use crate::recorder::window::before::WindowsBefore;
 use crate::util::sync::lock;
@@ -63,6 +64,8 @@ pub(crate) struct Capture {
     pub(crate) locations: Vec<&'static Location<'static>>,
     /// Samples of the stacks of long polls.
     pub(crate) samples: Samples,
+    /// Samples of what polls computed.
+    pub(crate) cpu: CpuSamples,
     pub(crate) cpu_limit: Option<CpuLimit>,
     /// The time that the host had taken up to several moments, in ns, as the kernel counts it.
     pub(crate) steal: Vec<(u64, u64)>,
@@ -145,6 +148,7 @@ impl Capture {
             root_locations: recorder.roots.locations(),
             locations: recorder.locations.to_vec(),
             samples,
+            cpu: lock(&recorder.cpu).clone(),
             cpu_limit: recorder.machine.cpu_limit(),
             steal,
             clock: kept.clock.account(),

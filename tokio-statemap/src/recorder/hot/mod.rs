@@ -30,6 +30,7 @@ use crate::recorder::machine::Machine;
 use crate::recorder::process;
 use crate::recorder::record::Kind;
 use crate::recorder::watch::Samples;
+use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::watch::listeners::Listeners;
 use crate::sys::sync::Mutex;
 use crate::util::sync::lock;
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) machine: Machine,
     /// The samples of the long polls.
     pub(crate) samples: Mutex<Samples>,
+    /// The samples of what polls computed.
+    pub(crate) cpu: Mutex<CpuSamples>,
     pub(crate) listeners: Listeners,
     pub(crate) wakers: Wakers,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
@@ -71,6 +74,7 @@ impl Shared {
             version: OnceLock::new(),
             machine: Machine::new(kept.config.stacks),
             samples: Mutex::default(),
+            cpu: Mutex::default(),
             listeners: Listeners::default(),
             wakers: Wakers::default(),
             idle: Mutex::default(),

@@ -2,6 +2,7 @@
 //!
 //! The [watcher](crate::recorder::background) fills this in. To hooks and captures it is data.
 
+pub(crate) mod cpu;
 pub(crate) mod listeners;
 mod no_stack;
 

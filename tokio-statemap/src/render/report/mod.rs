@@ -3,6 +3,7 @@
 //! [`Timeline::report`](crate::Timeline::report) returns it as data, and the `Display` of [`Report`] is the text: at
 //! most about 40 lines of 80 columns, which begin with a [`Verdict`].
 
+mod computed;
 #[cfg(feature = "read")]
 mod foreign;
 mod issues;
@@ -22,8 +23,8 @@ pub(crate) use runtimes::of_runtimes;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    BusyWorkers, Contended, Counts, Culprit, Delay, Evidence, Explanation, Healthy, Holder, Issue,
-    Lengths, LocationRow, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished,
-    Place, PoolShortage, Recording, Report, Stall, Starved, StillWaiting, Stuck, Unattributed,
-    Verdict, WaitRow, Waits, WhyNever, WorkerShare,
+    BusyWorkers, Computed, ComputedIn, Contended, Counts, Culprit, Delay, Evidence, Explanation,
+    Healthy, Holder, Issue, Lengths, LocationRow, LongPoll, LongPollBlame, LongPollIssue,
+    MaybeLeaked, NeverFinished, Place, PoolShortage, Recording, Report, Stall, Starved,
+    StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever, WorkerShare,
 };

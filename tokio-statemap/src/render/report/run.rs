@@ -53,6 +53,7 @@ impl Report {
         );
         lines.extend(self.location_lines(room.saturating_sub(of_functions.len())));
         lines.extend(of_functions);
+        lines.extend(self.computed_lines());
         lines.extend(after);
         lines.extend(self.waits_lines());
         lines.extend(self.still_waiting_lines());

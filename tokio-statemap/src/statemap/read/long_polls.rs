@@ -1,11 +1,13 @@
-//! Reads the causes of long polls.
+//! Reads the causes of long polls, and what polls computed.
 
 use std::sync::Arc;
 
-use super::part::{Part, SampleEntry};
+use super::part::{CpuEntry, Part, SampleEntry};
 use super::value::Number;
+use crate::recorder::watch::cpu::MOST_STACKS as MOST_CPU_STACKS;
 use crate::trace::timeline::{
-    MOST_FRAMES, MOST_FRAMES_OF_SAMPLE, PollCause, PollKey, PollSample, StackFrame,
+    CpuStack, CpuTime, MOST_FRAMES, MOST_FRAMES_OF_CPU_STACK, MOST_FRAMES_OF_SAMPLE, PollCause,
+    PollKey, PollSample, Sampled, StackFrame,
 };
 
 /// The most samples in all: a program keeps 4096.
@@ -24,6 +26,8 @@ pub(crate) struct LongPolls {
     pub(crate) samples: Vec<PollSample>,
     /// The functions of samples, by their indices.
     functions: Vec<StackFrame>,
+    /// What polls computed.
+    pub(crate) cpu: CpuTime,
     /// The number of functions in all samples.
     frames: usize,
 }
@@ -41,7 +45,8 @@ impl LongPolls {
             origin: origin.0,
         });
         self.functions.extend(functions);
-        part.samples.drain(..).try_for_each(|sample| self.sample(sample))
+        part.samples.drain(..).try_for_each(|sample| self.sample(sample))?;
+        part.cpu.drain(..).try_for_each(|stack| self.cpu_stack(stack))
     }
 
     /// Returns the functions that parts had so far, by their indices.
@@ -114,12 +119,7 @@ impl LongPolls {
         if self.frames > MOST_FRAMES {
             return Err(format!("`samples` have over {MOST_FRAMES} functions"));
         }
-        let mut frames = Vec::with_capacity(functions.len());
-        for index in functions {
-            let frame = self.functions.get(index as usize);
-            let frame = frame.ok_or("`samples` has an index that `functions` doesn't have")?;
-            frames.push(frame.clone());
-        }
+        let frames = self.frames_of("samples", functions)?;
         self.samples.push(PollSample {
             thread,
             poll_start_ns,
@@ -129,5 +129,38 @@ impl LongPolls {
             is_complete,
         });
         Ok(())
+    }
+
+    fn cpu_stack(&mut self, (samples, cpu_ns, functions): CpuEntry) -> Result<(), String> {
+        let mut sampled = Sampled::default();
+        (sampled.samples, sampled.cpu_ns) = (samples.0, cpu_ns.0);
+        let Some(functions) = functions else {
+            self.cpu.outside.add(sampled);
+            return Ok(());
+        };
+        if functions.is_empty() {
+            self.cpu.others.add(sampled);
+            return Ok(());
+        }
+        if self.cpu.stacks.len() == MOST_CPU_STACKS || functions.len() > MOST_FRAMES_OF_CPU_STACK {
+            return Err(format!(
+                "`cpu` has over {MOST_CPU_STACKS} stacks, or one of over {MOST_FRAMES_OF_CPU_STACK} functions, which is \
+                 the limit"
+            ));
+        }
+        let frames = self.frames_of("cpu", functions)?;
+        self.cpu.stacks.push(CpuStack { frames, sampled });
+        Ok(())
+    }
+
+    /// Returns the functions at these indices, which the list has.
+    fn frames_of(&self, list: &str, indices: Vec<u32>) -> Result<Vec<StackFrame>, String> {
+        let mut frames = Vec::with_capacity(indices.len());
+        for index in indices {
+            let frame = self.functions.get(index as usize);
+            let no = || format!("`{list}` has an index that `functions` doesn't have");
+            frames.push(frame.ok_or_else(no)?.clone());
+        }
+        Ok(frames)
     }
 }

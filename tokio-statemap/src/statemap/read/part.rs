@@ -25,6 +25,7 @@ pub(super) struct Part {
     pub(super) causes: Vec<CauseEntry>,
     pub(super) functions: Vec<FunctionEntry>,
     pub(super) samples: Vec<SampleEntry>,
+    pub(super) cpu: Vec<CpuEntry>,
     pub(super) profile: Vec<ProfileEntry>,
     pub(super) waits: Vec<WaitEntry>,
     pub(super) chains: Vec<ChainEntry>,
@@ -48,6 +49,9 @@ pub(super) type FunctionEntry = (String, Option<String>, Option<u32>, Origin);
 
 /// `[thread, pollStart, at, blockedIn, isComplete, functions]`
 pub(super) type SampleEntry = (u32, Number, Number, Option<String>, bool, Vec<u32>);
+
+/// `[samples, cpu, functions]`
+pub(super) type CpuEntry = (Number, Number, Option<Vec<u32>>);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin(pub(super) FrameOrigin);
@@ -145,7 +149,8 @@ impl Part {
             && self.carried.is_empty()
             && self.local_tasks.is_empty()
             && self.calls.is_empty();
-        !(is_of_none && is_of_no_wait && self.samples.is_empty() && self.profile.is_empty())
+        let is_of_no_sample = self.samples.is_empty() && self.cpu.is_empty();
+        !(is_of_none && is_of_no_wait && is_of_no_sample && self.profile.is_empty())
     }
 
     /// Returns `true` if it has sums of the whole run.

@@ -1,11 +1,13 @@
-//! Writes why polls took long.
+//! Writes why polls took long, and what they computed.
 
 use std::io;
 
 use super::run::{Indices, List, Number, Parts};
 use super::stream::Text;
 use crate::statemap::run::origin_name;
-use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
+use crate::trace::timeline::{
+    CpuStack, CpuTime, PollCause, PollSample, Sampled, StackFrame, Timeline,
+};
 
 impl Parts {
     pub(super) fn causes(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
@@ -73,6 +75,38 @@ impl Parts {
             )?;
         }
         Ok(())
+    }
+
+    /// Writes what polls computed.
+    pub(super) fn cpu<'a>(
+        &mut self,
+        timeline: &'a Timeline,
+        indices: &mut Indices<'a>,
+        text: &mut Text<'_>,
+    ) -> io::Result<()> {
+        let CpuTime { stacks, others, outside } = &timeline.cpu;
+        for CpuStack { frames, sampled } in stacks {
+            let mut functions = Vec::new();
+            for frame in frames {
+                functions.push(self.index_of(frame, indices));
+                self.write_if_full(text)?;
+            }
+            self.sampled(*sampled, Some(functions), text)?;
+        }
+        self.sampled(*others, Some(Vec::new()), text)?;
+        self.sampled(*outside, None, text)
+    }
+
+    fn sampled(
+        &mut self,
+        Sampled { samples, cpu_ns }: Sampled,
+        functions: Option<Vec<usize>>,
+        text: &mut Text<'_>,
+    ) -> io::Result<()> {
+        if samples == 0 {
+            return Ok(());
+        }
+        self.entry(text, List::Cpu, &[&Number(samples), &Number(cpu_ns), &functions])
     }
 
     fn function(&mut self, frame: &StackFrame) {

@@ -71,6 +71,7 @@ lists! {
     Causes: "causes"
     Functions: "functions"
     Samples: "samples"
+    Cpu: "cpu"
     Profile: "profile"
     Waits: "waits"
     Chains: "chains"
@@ -140,6 +141,7 @@ impl Parts {
             self.causes(timeline, text)?;
             let mut indices = Indices::default();
             self.samples(timeline, &mut indices, text)?;
+            self.cpu(timeline, &mut indices, text)?;
             self.profile(timeline, text)?;
             self.waits(timeline, &mut indices, text)?;
             self.unnamed(timeline, &mut indices, text)?;

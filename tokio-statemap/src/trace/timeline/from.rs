@@ -16,8 +16,8 @@ use crate::trace::summary::Summary;
 use crate::trace::timeline::build::{Builder, Built, CarriedPoll};
 use crate::trace::timeline::sample;
 use crate::trace::timeline::{
-    CallAtEnd, CarriedWait, Known, LocalTask, Quiet, RecordSettings, Sampling, SamplingState,
-    TaskKey, Tasks, Timeline, WaitId, WaitingTask,
+    CallAtEnd, CarriedWait, CpuTime, Known, LocalTask, Quiet, RecordSettings, Sampling,
+    SamplingState, TaskKey, Tasks, Timeline, WaitId, WaitingTask,
 };
 use crate::util::parallel::{Job, MANY_EVENTS, run_all};
 
@@ -80,6 +80,7 @@ impl Timeline {
         };
         let no_stacks = &mut timeline.long_polls.sampling.no_stacks;
         timeline.long_polls.samples = sample::resolve(snapshot, no_stacks);
+        timeline.cpu = CpuTime::from_samples(&snapshot.capture.cpu);
         timeline.resolve_waits(&snapshot.capture.places);
         timeline.carry_samples(snapshot.detail_ns);
         timeline.apply_samples();

@@ -5,6 +5,7 @@
 
 mod build;
 mod cause;
+mod cpu;
 mod from;
 mod long_polls;
 mod machine;
@@ -38,6 +39,9 @@ pub use crate::symbols::{FrameOrigin, StackFrame};
 pub use crate::trace::task_key::TaskKey;
 pub(crate) use crate::trace::wait_id::WaitId;
 pub use cause::PollCause;
+#[cfg(feature = "read")]
+pub(crate) use cpu::MOST_FRAMES as MOST_FRAMES_OF_CPU_STACK;
+pub use cpu::{CpuStack, CpuTime, Sampled};
 pub use long_polls::LongPolls;
 pub use machine::{
     ClockChanges, CpuLimit, MachineTime, NoStack, NoStacks, Sampling, SamplingState,
@@ -129,6 +133,8 @@ pub struct Timeline {
     pub pool: BlockingPool,
     /// The causes and stack samples of long polls.
     pub long_polls: LongPolls,
+    /// What polls computed, in the whole run, even if this timeline is a part of it.
+    pub cpu: CpuTime,
     /// The places where tasks wait.
     pub places: WaitPlaces,
     /// The tasks of `LocalSet`s that were spawned through this crate and wait at the right edge.
@@ -175,6 +181,7 @@ impl Timeline {
             machine: MachineTime::default(),
             pool: BlockingPool::default(),
             long_polls: LongPolls::default(),
+            cpu: CpuTime::default(),
             places: WaitPlaces::default(),
             local_tasks: Vec::new(),
             profile: Profile::default(),

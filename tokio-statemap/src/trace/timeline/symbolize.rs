@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::symbols::{Address, ObjectFile, StackFrame};
-use crate::trace::timeline::Timeline;
 use crate::trace::timeline::places::WaitPlaces;
 use crate::trace::timeline::sample::{PollSample, limit_stacks};
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::trace::timeline::wait::{MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, Wait};
+use crate::trace::timeline::{CpuTime, Timeline};
 
 /// The number of functions that were looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,8 @@ pub fn has_addresses(timeline: &Timeline) -> bool {
 /// Iterates over the functions of samples, and over those of waits that may be addresses.
 fn functions(timeline: &Timeline) -> impl Iterator<Item = &StackFrame> {
     let of_samples = timeline.long_polls.samples.iter().flat_map(|sample| &sample.frames);
-    of_samples.chain(timeline.places.unnamed.functions())
+    let of_cpu = timeline.cpu.stacks.iter().flat_map(|stack| &stack.frames);
+    of_samples.chain(of_cpu).chain(timeline.places.unnamed.functions())
 }
 
 /// Fills in the names, files and lines of functions that are addresses in the file at `binary`, in
@@ -58,6 +59,7 @@ pub fn symbolize(timelines: &mut [&mut Timeline], binary: &Path) -> Result<Symbo
     let mut names = Names { look_up: &mut look_up, build_id: &build_id, known: HashMap::new() };
     for timeline in timelines.iter_mut() {
         names.fill_in_samples(&mut timeline.long_polls.samples);
+        names.fill_in_cpu(&mut timeline.cpu);
         names.fill_in_waits(&mut timeline.places);
     }
     let is_named = |frames: &&Vec<StackFrame>| frames.iter().any(|frame| !is_address(frame));
@@ -99,6 +101,16 @@ impl Names<'_> {
         }
         // The samples are written and then read again.
         limit_stacks(samples);
+    }
+
+    /// Fills in the functions of what polls computed.
+    fn fill_in_cpu(&mut self, cpu: &mut CpuTime) {
+        for stack in &mut cpu.stacks {
+            if let Some(frames) = self.named(&stack.frames) {
+                stack.frames = frames;
+            }
+        }
+        cpu.tidy();
     }
 
     /// Fills in the functions that tasks wait in, and rebuilds their trees. Only with names can the

@@ -101,6 +101,11 @@ impl Budget {
         }
     }
 
+    /// Returns whether a thread may be asked what it computes. Long polls have what is left then.
+    pub(super) fn allows_cpu_sample(&self) -> bool {
+        self.left_ns > nanos(SAVED_UP) / 10 * 9
+    }
+
     /// Notes that a poll that had so many samples gets another one.
     pub(super) fn takes_sample(&mut self, samples: u32) {
         self.start();

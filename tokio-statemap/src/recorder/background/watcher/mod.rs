@@ -13,6 +13,7 @@
 mod budget;
 #[cfg(test)]
 mod captures;
+mod cpu;
 mod looked_at;
 mod notified;
 mod notifier;

@@ -1,0 +1,108 @@
+//! What polls compute is named by function, also where no poll is long.
+#![cfg(all(
+    tokio_unstable,
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use tests::first_issue::busy_workers;
+use tests::runtime::{builder, recorded};
+use tokio::task::yield_now;
+use tokio_statemap::statemap::read::read;
+use tokio_statemap::statemap::{Recording, recordings};
+use tokio_statemap::{Collector, CollectorConfig};
+
+/// The samples that are waited for: 20 are enough for a report.
+const SAMPLES: u64 = 40;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Takes some 100 µs.
+#[inline(never)]
+fn scores() {
+    let mut x = 3_u64;
+    for i in 0..if cfg!(debug_assertions) { 10_000 } else { 100_000 } {
+        x = black_box(x.rotate_left(7) ^ i);
+    }
+}
+
+#[inline(never)]
+fn ranks() {
+    scores();
+    black_box(());
+}
+
+fn samples(collector: &Collector) -> u64 {
+    let cpu = collector.snapshot().cpu;
+    cpu.others.samples + cpu.stacks.iter().map(|stack| stack.sampled.samples).sum::<u64>()
+}
+
+#[test]
+fn what_short_polls_compute_is_named_with_its_caller() {
+    for workers in [0, 2] {
+        let (collector, runtime) = recorded(builder(workers), CollectorConfig::default());
+        let until = Instant::now() + PATIENCE;
+        runtime.block_on(async {
+            for _ in 0..4 {
+                tokio::spawn(async {
+                    loop {
+                        ranks();
+                        yield_now().await;
+                    }
+                });
+            }
+            while samples(&collector) < SAMPLES && Instant::now() < until {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        drop(runtime);
+        collector.stop();
+        let timeline = collector.snapshot();
+        let report = timeline.report();
+        let text = report.to_string();
+        let first = report.computed.functions.first().unwrap_or_else(|| panic!("{text}"));
+        let name = concat!(module_path!(), "::scores");
+        assert_eq!(&*first.frame.function, name, "{text}");
+        assert!(first.share > 0.5, "{text}");
+        let callers: Vec<_> = first.callers.iter().map(|caller| &*caller.function).collect();
+        assert_eq!(callers.first(), Some(&concat!(module_path!(), "::ranks")), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Where polls computed"), "{text}");
+        if let Some(busy) = busy_workers(&report) {
+            let line = first.frame.line.expect("it has lines");
+            assert_eq!(busy.computed.as_ref(), Some(first));
+            let said = format!(
+                "of what polls computed was in {name} at tests/tests/report/computed.rs:{line}."
+            );
+            assert!(words.contains(&said), "{text}");
+        }
+        assert_files_say_the_same(timeline, &text);
+    }
+}
+
+fn assert_files_say_the_same(timeline: tokio_statemap::Timeline, report: &str) {
+    let data = timeline.to_data();
+    let files = [data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap()];
+    let files = files.map(|bytes| read(&bytes[..]).unwrap());
+    let both = recordings(&files);
+    let [Recording::Run { timeline: again, .. }] = &both[..] else { panic!("another run") };
+    assert_eq!(again.report().to_string(), report);
+}
+
+#[test]
+fn without_stacks_nothing_is_said_of_it() {
+    let config = CollectorConfig { stacks: false, ..CollectorConfig::default() };
+    let (collector, runtime) = recorded(builder(1), config);
+    runtime.block_on(async {
+        for _ in 0..2000 {
+            tokio::spawn(async { ranks() }).await.unwrap();
+        }
+    });
+    drop(runtime);
+    collector.stop();
+    let report = collector.snapshot().report();
+    assert_eq!((report.computed.samples, report.computed.functions.len()), (0, 0), "{report}");
+    assert!(!report.to_string().contains("polls computed"), "{report}");
+}
