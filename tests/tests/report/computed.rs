@@ -70,9 +70,10 @@ fn what_short_polls_compute_is_named_with_its_caller() {
         assert_eq!(callers.first(), Some(&concat!(module_path!(), "::ranks")), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("Where polls computed"), "{text}");
-        if let Some(busy) = busy_workers(&report) {
+        // On a busy machine, polls may compute for less than half of the time.
+        if let Some(computed) = busy_workers(&report).and_then(|busy| busy.computed.as_ref()) {
             let line = first.frame.line.expect("it has lines");
-            assert_eq!(busy.computed.as_ref(), Some(first));
+            assert_eq!(computed, first);
             let said = format!(
                 "of what polls computed was in {name} at tests/tests/report/computed.rs:{line}."
             );

@@ -97,9 +97,11 @@ impl Computed {
         Self { functions, samples, cpu_ns }
     }
 
-    /// Returns the function in which polls computed most, if that is so much that it is worth a look.
-    pub(super) fn most(&self) -> Option<&ComputedIn> {
-        self.functions.first().filter(|function| function.share >= NAMED)
+    /// Returns the function in which polls computed most, if that is so much that it is worth a look, and if polls computed for
+    /// half or more of `busy_ns`: otherwise they were blocked, or something else had the processors.
+    pub(super) fn most(&self, busy_ns: u128) -> Option<&ComputedIn> {
+        let is_computing = u128::from(self.cpu_ns) >= busy_ns / 2;
+        self.functions.first().filter(|function| is_computing && function.share >= NAMED)
     }
 }
 
@@ -242,10 +244,23 @@ mod tests {
         let mut part = timeline(990);
         part.lacking.time = true;
         assert_eq!(part.report().computed, Computed::default());
+        // Most of the time they were blocked.
+        let mut blocked = timeline(990);
+        for stack in &mut blocked.cpu.stacks {
+            stack.sampled.cpu_ns /= 3;
+        }
+        let report = blocked.report();
+        assert!(
+            report
+                .verdict
+                .to_string()
+                .starts_with("The workers were busy 99.0 % of the time: 30 tasks"),
+            "{report}"
+        );
         let mut even = timeline(990);
         even.cpu.others = Sampled { samples: 1000, cpu_ns: 10_000 * MS };
         let report = even.report();
-        assert!(report.computed.most().is_none() && !report.computed.functions.is_empty());
+        assert!(report.computed.most(0).is_none() && !report.computed.functions.is_empty());
         assert!(!report.verdict.to_string().contains("shop::score"), "{report}");
     }
 }

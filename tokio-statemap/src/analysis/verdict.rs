@@ -67,8 +67,8 @@ pub struct Healthy {
     pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
-    /// The function in which polls computed most, if the workers were busy for half of the time, and it took a quarter of
-    /// what polls computed.
+    /// The function in which polls computed most, if the workers were busy for half of the time and mostly computed, and a
+    /// quarter of what they computed was there.
     pub computed: Option<ComputedIn>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
@@ -317,7 +317,7 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, waits: &Waits) -> Ver
         stuck,
         computed: facts
             .computed
-            .most()
+            .most(workers::running_ns(facts.workers))
             .filter(|_| busy_share.is_some_and(|busy| busy >= BUSY))
             .cloned(),
         has_no_tasks: facts.tasks == 0

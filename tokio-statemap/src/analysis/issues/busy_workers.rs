@@ -48,8 +48,8 @@ pub struct BusyWorkers {
     pub row: LocationRow,
     /// The time that its polls held workers, without what is blamed on nobody, in ns.
     pub own_ns: u64,
-    /// The function in which polls computed most, if they did so for a quarter of the time or more, and not only were
-    /// scheduled.
+    /// The function in which polls computed most, if a quarter or more of what they computed was there; and if polls computed
+    /// for most of the time, rather than being blocked or scheduled.
     pub computed: Option<ComputedIn>,
     /// The number of workers.
     pub workers: usize,
@@ -104,9 +104,13 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     for culprit in &facts.blame.culprits {
         long_polls_ns = long_polls_ns.saturating_add(culprit.own_ns);
     }
-    if u128::from(long_polls_ns) > worked_ns / MOST_IN_LONG_POLLS
-        || !facts.blame.unexplained.is_empty()
-    {
+    // Of those that are not kept in detail, it isn't known who is to blame.
+    let all_dropped_ns: u128 = rows.iter().map(|row| u128::from(dropped_ns(row))).sum();
+    let most_ns = worked_ns / MOST_IN_LONG_POLLS;
+    let is_by_long_polls = u128::from(long_polls_ns) > most_ns
+        || long_polls_ns > 0 && all_dropped_ns > most_ns
+        || !facts.blame.unexplained.is_empty();
+    if is_by_long_polls {
         return None;
     }
     // What the workers did between polls is shared out by the number of polls.
@@ -142,7 +146,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     Some(BusyWorkers {
         row: *row,
         own_ns: own_ns(row),
-        computed: facts.computed.most().filter(|_| between_share < 0.5).cloned(),
+        computed: facts.computed.most(worked_ns).filter(|_| between_share < 0.5).cloned(),
         workers: workers.len(),
         busy_share,
         taken_share: share(taken(row), time_ns)?,
@@ -197,7 +201,6 @@ impl Finding for BusyWorkers {
 
     fn evidence(&self) -> Evidence<'_> {
         Evidence {
-            frame: self.computed.as_ref().map(|computed| &computed.frame),
             place: Some(self.row.place),
             number: self.row.tasks,
             total_ns: self.own_ns,
@@ -226,7 +229,11 @@ impl Finding for BusyWorkers {
         if let Some(computed) = &self.computed {
             said.add(called_from(&computed.callers, computed.are_all_callers));
             said.add(match self.are_too_few {
-                true => format!("On average, {:.1} tasks were ready.", self.ready_tasks),
+                true => format!(
+                    "{} are too few for the load: {:.1} tasks were ready on average.",
+                    capitalized(&count(self.workers as u64, "worker")),
+                    self.ready_tasks,
+                ),
                 false => format!("{} took {taken} of the workers' time.", capitalized(&tasks)),
             });
         }
@@ -250,9 +257,11 @@ impl Finding for BusyWorkers {
         }
         said.add(match self.long_polls_ns {
             0 => format!("No poll {}.", no_long_poll(&self.unattributed, self.long_poll)),
-            ns => {
-                format!("Polls over {} took {} of it, in sum.", setting(self.long_poll), human(ns))
-            }
+            ns => format!(
+                "Polls over {} took {} of the workers' time, in sum.",
+                setting(self.long_poll),
+                human(ns)
+            ),
         });
         if !self.are_too_few {
             said.add(off_worker_sentence(self.off_worker.as_ref()));

@@ -55,7 +55,7 @@ pub enum Issue {
     MaybeLeaked(Box<MaybeLeaked>),
     /// Tasks were ready for long, though no poll was long.
     Starved(Box<Starved>),
-    /// No poll was long, but the workers were busy all the time.
+    /// The workers were busy all the time, though few polls were long.
     BusyWorkers(Box<BusyWorkers>),
     /// Tasks waited for a thread of the blocking pool.
     ExhaustedPool(Box<PoolShortage>),
@@ -165,7 +165,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
     if recording.has_tasks() && !recording.is_empty() && !recording.is_too_short() {
         if let Some(busy) = busy_workers::find(timeline, facts) {
             // Some of the time that tasks were ready is due to the long polls.
-            let is_worst = facts.ready_ns > 2 * all_ns;
+            let is_worst = busy.ready_tasks >= 1.0 && facts.ready_ns > 2 * all_ns;
             let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
             issues.push((rank, Issue::BusyWorkers(Box::new(busy))));
         }

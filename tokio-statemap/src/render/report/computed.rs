@@ -1,7 +1,9 @@
 //! The table of functions in which polls computed.
 
-use super::layout::table;
+use super::layout::{keep_right, table};
 use crate::analysis::{ComputedIn, Report, function_name};
+use crate::trace::timeline::StackFrame;
+use crate::util::clean::clean;
 use crate::util::quantity::{count, human, percent};
 
 /// The most functions that are listed.
@@ -9,6 +11,9 @@ const ROWS: usize = 5;
 
 /// A function with less than this share is not listed.
 const LEAST: f64 = 0.01;
+
+/// The most columns of a caller's name.
+const MOST_COLUMNS: usize = 24;
 
 impl Report {
     /// Lists the functions in which polls computed, those with the most time first.
@@ -20,7 +25,7 @@ impl Report {
             cells.push([
                 function_name(&function.frame),
                 percent(function.share),
-                function.callers.first().map_or_else(|| "-".to_owned(), |caller| caller.short()),
+                function.callers.first().map_or_else(|| "-".to_owned(), caller_name),
             ]);
         }
         if cells.is_empty() {
@@ -37,4 +42,8 @@ impl Report {
         lines.extend(table(&["function", "share", "called from"], &cells, false));
         lines
     }
+}
+
+fn caller_name(caller: &StackFrame) -> String {
+    keep_right(&clean(&caller.short()), MOST_COLUMNS)
 }

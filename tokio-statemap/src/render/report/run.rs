@@ -42,10 +42,11 @@ impl Report {
             before.push(String::new());
             before.extend(workers);
         }
+        let computed = self.computed_lines();
         let after = self.longest_lines();
-        let room = LINES.saturating_sub(before.len() + after.len());
+        let room = LINES.saturating_sub(before.len() + computed.len() + after.len());
         before.extend(self.issue_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
-        let room = LINES.saturating_sub(before.len() + after.len());
+        let room = LINES.saturating_sub(before.len() + computed.len() + after.len());
         let mut lines = before;
         let of_functions = self.profile.lines(
             room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST),
@@ -53,7 +54,7 @@ impl Report {
         );
         lines.extend(self.location_lines(room.saturating_sub(of_functions.len())));
         lines.extend(of_functions);
-        lines.extend(self.computed_lines());
+        lines.extend(computed);
         lines.extend(after);
         lines.extend(self.waits_lines());
         lines.extend(self.still_waiting_lines());

@@ -136,6 +136,8 @@ mod tests {
     // Read-only after it was relocated, read-only, and writable.
     static RELOCATED: [&str; 600] = ["a"; 600];
     static PLAIN: [u8; 9000] = [1; 9000];
+    /// Of this, a test makes a page writable while others run.
+    static CHANGED: [u8; 9000] = [2; 9000];
     static WRITTEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
     #[test]
@@ -150,9 +152,9 @@ mod tests {
 
     #[test]
     fn a_page_is_as_it_was() {
-        let pages = pages_of(&PLAIN[4500]);
+        let pages = pages_of(&CHANGED[4500]);
         assert_eq!(protection(&pages), Some(libc::PROT_READ));
-        let page = Page::make_writable(std::ptr::from_ref(&PLAIN[4500]).addr(), 8).unwrap();
+        let page = Page::make_writable(std::ptr::from_ref(&CHANGED[4500]).addr(), 8).unwrap();
         assert_eq!(protection(&pages), Some(libc::PROT_READ | libc::PROT_WRITE));
         page.restore();
         assert_eq!(protection(&pages), Some(libc::PROT_READ));

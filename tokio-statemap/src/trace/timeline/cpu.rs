@@ -2,12 +2,12 @@
 
 use crate::recorder::watch::cpu::CpuSamples;
 pub use crate::recorder::watch::cpu::Sampled;
-use crate::symbols::{StackFrame, with_resolver};
+use crate::symbols::{Address, StackFrame, with_resolver};
 use crate::trace::timeline::sample::blamed;
 use crate::trace::timeline::stack_end::up_to_task;
 
-/// What polls computed, since recording was first started: samples of the stacks of their threads, however short the polls
-/// were. A sample stands for the CPU time of its thread since the sample before, some 10 ms.
+/// What polls computed on workers, since recording was first started: samples of their stacks, however short the polls were.
+/// A sample stands for the CPU time of its thread since the one before: 10 ms or more, as sampling has a budget.
 ///
 /// Empty without the feature `stacks`, with `stacks = false`, and on systems other than Linux on x86-64 and aarch64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,8 @@ pub struct CpuTime {
     /// The further samples: they show no function of the program or of a dependency, or were of stacks that took little, of which 512 are told
     /// apart.
     pub others: Sampled,
-    /// The samples outside of polls, where the runtime looks for tasks. They are not part of what polls computed.
+    /// The samples of workers outside of polls, where the runtime looks for tasks and for I/O. They are not part of what polls
+    /// computed.
     pub outside: Sampled,
 }
 
@@ -54,22 +55,27 @@ impl CpuTime {
         all
     }
 
-    /// Removes what is outside of tasks. To be called when functions got their names.
+    /// Removes what is outside of polls. To be called once functions have their names: without these, nothing can be told.
     pub(super) fn tidy(&mut self) {
         let (others, outside) = (&mut self.others, &mut self.outside);
         self.stacks.retain_mut(|CpuStack { frames, sampled }| {
-            // A worker is itself a task of the blocking pool, below which is the scheduler.
+            let is_in_task = up_to_task(frames);
+            if !is_in_task && frames.iter().any(|frame| Address::parse(&frame.function).is_some()) {
+                frames.truncate(MOST_FRAMES);
+                return true;
+            }
+            // A worker is itself a task of the blocking pool, below which is the scheduler. So is, in a poll, what follows
+            // a call of `block_in_place`: that holds no worker.
             let is_scheduler =
                 |frame: &StackFrame| frame.function.contains("tokio::runtime::scheduler::");
-            let is_in_poll = up_to_task(frames) && !frames.iter().any(is_scheduler);
+            let is_in_poll = is_in_task && !frames.iter().any(is_scheduler);
+            let is_kept = is_in_poll && blamed(frames).is_some();
             frames.truncate(MOST_FRAMES);
-            let is_blamed = blamed(frames).is_some();
-            match is_in_poll {
-                _ if is_blamed => {}
-                true => others.add(*sampled),
-                false => outside.add(*sampled),
+            if !is_kept {
+                let to = if is_in_poll { &mut *others } else { &mut *outside };
+                to.add(*sampled);
             }
-            is_blamed
+            is_kept
         });
     }
 
@@ -80,5 +86,71 @@ impl CpuTime {
             sum.add(stack.sampled);
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::FrameOrigin::{self, Dependency, Program, Runtime, System};
+
+    fn stack(frames: &[(&str, FrameOrigin)]) -> CpuStack {
+        let frame = |&(function, origin): &(&str, FrameOrigin)| StackFrame {
+            function: function.into(),
+            file: None,
+            line: None,
+            origin,
+        };
+        let sampled = Sampled { samples: 1, cpu_ns: 10 };
+        CpuStack { frames: frames.iter().map(frame).collect(), sampled }
+    }
+
+    const POLL: (&str, FrameOrigin) = ("tokio::runtime::task::harness::poll_future", Runtime);
+    const SCHEDULER: (&str, FrameOrigin) =
+        ("tokio::runtime::scheduler::multi_thread::worker::run", Runtime);
+    const SCORE: (&str, FrameOrigin) = ("shop::score", Program);
+
+    #[test]
+    fn only_what_polls_compute_on_workers_is_kept() {
+        let mut cpu = CpuTime {
+            stacks: vec![
+                stack(&[SCORE, ("async shop::feed", Program), POLL, SCHEDULER, POLL]),
+                stack(&[("regex::find", Dependency), POLL, SCHEDULER, POLL]),
+                // A timer of Tokio's in a task of its own.
+                stack(&[("tokio::time::sleep::Sleep::poll", Runtime), POLL, SCHEDULER, POLL]),
+                // A worker looks for I/O, and for tasks.
+                stack(&[("mio::poll::Poll::poll", Dependency), SCHEDULER, POLL]),
+                stack(&[SCHEDULER, POLL]),
+                // Its worker went to another thread.
+                stack(&[
+                    SCORE,
+                    ("tokio::runtime::scheduler::multi_thread::worker::block_in_place", Runtime),
+                    POLL,
+                    SCHEDULER,
+                    POLL,
+                ]),
+                // Between two calls of `block_on`.
+                stack(&[SCORE, ("shop::main", Program)]),
+            ],
+            ..CpuTime::default()
+        };
+        cpu.tidy();
+        let kept: Vec<Vec<_>> = cpu
+            .stacks
+            .iter()
+            .map(|stack| stack.frames.iter().map(|frame| &*frame.function).collect())
+            .collect();
+        assert_eq!(kept, [vec!["shop::score", "async shop::feed"], vec!["regex::find"]]);
+        assert_eq!((cpu.others.samples, cpu.outside.samples), (1, 4));
+        assert_eq!(cpu.in_polls(), Sampled { samples: 3, cpu_ns: 30 });
+    }
+
+    /// Which of them are in polls is found out when they have names.
+    #[test]
+    fn stacks_without_names_are_kept() {
+        let unnamed = stack(&[("0x1f of service (build id 00ff)", System)]);
+        let mut cpu = CpuTime { stacks: vec![unnamed], ..CpuTime::default() };
+        cpu.tidy();
+        assert_eq!((cpu.stacks.len(), cpu.outside.samples), (1, 0));
     }
 }

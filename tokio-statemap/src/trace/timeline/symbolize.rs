@@ -9,7 +9,7 @@ use crate::trace::timeline::places::WaitPlaces;
 use crate::trace::timeline::sample::{PollSample, limit_stacks};
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::trace::timeline::wait::{MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, Wait};
-use crate::trace::timeline::{CpuTime, Timeline};
+use crate::trace::timeline::{CpuTime, Timeline, blamed};
 
 /// The number of functions that were looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,12 +105,19 @@ impl Names<'_> {
 
     /// Fills in the functions of what polls computed.
     fn fill_in_cpu(&mut self, cpu: &mut CpuTime) {
-        for stack in &mut cpu.stacks {
-            if let Some(frames) = self.named(&stack.frames) {
-                stack.frames = frames;
-            }
+        let mut named = CpuTime::default();
+        for mut stack in std::mem::take(&mut cpu.stacks) {
+            // One with a function to blame was known to be in a poll.
+            let is_known = blamed(&stack.frames).is_some();
+            let frames = self.named(&stack.frames);
+            let stacks = if is_known || frames.is_none() { &mut *cpu } else { &mut named };
+            stack.frames = frames.unwrap_or(stack.frames);
+            stacks.stacks.push(stack);
         }
-        cpu.tidy();
+        named.tidy();
+        cpu.stacks.append(&mut named.stacks);
+        cpu.others.add(named.others);
+        cpu.outside.add(named.outside);
     }
 
     /// Fills in the functions that tasks wait in, and rebuilds their trees. Only with names can the

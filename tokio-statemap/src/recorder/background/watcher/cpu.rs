@@ -1,11 +1,134 @@
-//! Counts the stacks of threads that compute.
+//! Samples what workers compute, in polls of any length: each is asked for its stack once it has computed for some time.
+//!
+//! A request stays until a tick of the kernel meets the thread on a processor. There are few of them in a process, and long
+//! polls need them, so one worker is asked at a time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::Tools;
+use super::looked_at::AwakeId;
+use crate::recorder::clock;
+use crate::recorder::hot::Shared;
+use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::look::{Doing, Look};
 use crate::recorder::watch::cpu::{CpuSamples, MOST_STACKS, Sampled};
+use crate::sys::threads;
+use crate::sys::threads::stack::{Answer, Request, RunningStack};
+use crate::util::sync::lock;
 
 /// The CPU time of a thread between two samples of what it computes, at least.
-pub(super) const BETWEEN_CPU_SAMPLES: Duration = Duration::from_millis(10);
+const BETWEEN: Duration = Duration::from_millis(10);
+
+/// The time after which a thread that hasn't answered is no longer waited for: it is idle.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The most workers whose counts are remembered: those that were looked at last.
+const MOST_WORKERS: usize = 256;
+
+/// The samples of what workers compute.
+#[derive(Debug, Default)]
+pub(super) struct CpuSampler {
+    /// The worker that is asked.
+    asked: Option<Asked>,
+    counted: Vec<(AwakeId, Counted)>,
+}
+
+/// A worker that is asked for its stack.
+#[derive(Debug)]
+struct Asked {
+    id: AwakeId,
+    request: Request,
+    at: Instant,
+}
+
+/// The CPU time of a thread that samples stand for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    /// The thread, and since when is recorded, in ticks.
+    of: Option<(i32, u64)>,
+    /// The thread's CPU time at its last sample, or at the first look since then, in ns.
+    cpu_ns: u64,
+}
+
+impl Counted {
+    /// Returns the CPU time of the thread that no sample stands for yet, in ns. `None` if it has ended, or nothing is
+    /// recorded.
+    fn rest_ns(&mut self, thread: i32, since: Option<u64>) -> Option<u64> {
+        let of = Some((thread, since?)).filter(|_| thread != 0);
+        let now_ns = threads::cpu_ns_of(thread).filter(|_| of.is_some())?;
+        if self.of != of {
+            *self = Self { of, cpu_ns: now_ns };
+        }
+        Some(now_ns.saturating_sub(self.cpu_ns))
+    }
+}
+
+impl CpuSampler {
+    fn rest_ns(&mut self, id: AwakeId, thread: i32, since: Option<u64>) -> Option<u64> {
+        self.counted(id).rest_ns(thread, since)
+    }
+
+    fn counted(&mut self, id: AwakeId) -> &mut Counted {
+        let known = self.counted.iter().position(|(of, _)| *of == id);
+        let at = known.unwrap_or(self.counted.len() % MOST_WORKERS);
+        if known.is_none() && self.counted.len() < MOST_WORKERS {
+            self.counted.push((id, Counted::default()));
+        } else if known.is_none() {
+            self.counted[at] = (id, Counted::default());
+        }
+        &mut self.counted[at].1
+    }
+}
+
+impl Tools {
+    /// Samples what a worker computes, if it is time to.
+    pub(super) fn sample_cpu(
+        &mut self,
+        id: AwakeId,
+        recorder: &Shared,
+        buffer: &Buffer,
+        look: Look,
+    ) {
+        let (thread, since) = (buffer.watched.thread(), recorder.kept.recording_since());
+        if self.cpu.asked.as_ref().is_some_and(|asked| asked.id == id) {
+            self.take_answer(id, recorder, thread, since);
+        }
+        let is_awaited = |asked: &Asked| asked.at.elapsed() < PATIENCE;
+        if self.cpu.asked.as_ref().is_some_and(is_awaited) || !self.budget.allows_cpu_sample() {
+            return;
+        }
+        self.cpu.asked = None;
+        if look.doing == Doing::Other || buffer.watched.worker().is_none() {
+            return;
+        }
+        let rest_ns = self.cpu.rest_ns(id, thread, since);
+        if rest_ns.is_none_or(|ns| u128::from(ns) < BETWEEN.as_nanos()) {
+            return;
+        }
+        self.budget.start();
+        match Request::new(thread, clock::ticks) {
+            Ok(request) => self.cpu.asked = Some(Asked { id, request, at: Instant::now() }),
+            // It is no use to ask again soon.
+            Err(_) => self.cpu.counted(id).of = None,
+        }
+    }
+
+    fn take_answer(&mut self, id: AwakeId, recorder: &Shared, thread: i32, since: Option<u64>) {
+        let answer = self.cpu.asked.as_ref().map(|asked| asked.request.answer());
+        if matches!(answer, Some(Answer::NotYet)) {
+            return;
+        }
+        self.cpu.asked = None;
+        let cpu_ns = self.cpu.rest_ns(id, thread, since);
+        // Where it answered too late, the next sample stands for what it did.
+        if let (Some(Answer::Copied(RunningStack { stack, .. })), Some(cpu_ns)) = (answer, cpu_ns) {
+            self.budget.start();
+            let (addresses, _) = self.frames(&stack);
+            self.cpu.counted(id).cpu_ns += cpu_ns;
+            lock(&recorder.cpu).add(addresses, cpu_ns);
+        }
+    }
+}
 
 impl CpuSamples {
     /// Adds a sample.
@@ -25,22 +148,33 @@ impl CpuSamples {
         self.stacks.push((addresses, sampled));
     }
 
-    /// No longer tells those stacks apart that took least, half of them or more.
+    /// Makes one of stacks that differ only in the innermost instruction, that which took most. If there are still as many,
+    /// no longer tells those apart that took least.
     fn make_room(&mut self) {
-        let mut times = Vec::with_capacity(self.stacks.len());
-        for (_, sampled) in &self.stacks {
+        let mut merged: Vec<(Box<[u64]>, Sampled, u64)> = Vec::new();
+        for (addresses, sampled) in std::mem::take(&mut self.stacks) {
+            match merged.iter_mut().find(|(known, ..)| known[1..] == addresses[1..]) {
+                Some((known, sum, most_ns)) => {
+                    if sampled.cpu_ns > *most_ns {
+                        (*known, *most_ns) = (addresses, sampled.cpu_ns);
+                    }
+                    sum.add(sampled);
+                }
+                None => merged.push((addresses, sampled, sampled.cpu_ns)),
+            }
+        }
+        let mut times = Vec::with_capacity(merged.len());
+        for (_, sampled, _) in &merged {
             times.push(sampled.cpu_ns);
         }
         crate::util::sort::sort(&mut times);
-        let median_ns = times[times.len() / 2];
-        let others = &mut self.others;
-        self.stacks.retain(|(_, sampled)| {
-            let stays = sampled.cpu_ns > median_ns;
-            if !stays {
-                others.add(*sampled);
+        let least_ns = if merged.len() > MOST_STACKS / 2 { times[times.len() / 2] } else { 0 };
+        for (addresses, sampled, _) in merged {
+            match sampled.cpu_ns > least_ns {
+                true => self.stacks.push((addresses, sampled)),
+                false => self.others.add(sampled),
             }
-            stays
-        });
+        }
     }
 }
 
@@ -53,19 +187,39 @@ mod tests {
         let mut all = CpuSamples::default();
         let n = 10 * MOST_STACKS as u64;
         for address in 0..n {
-            all.add(Box::new([address, 7]), 10);
+            all.add(Box::new([7, address]), 10);
             // One that begins late.
             if address > n / 2 {
-                all.add(Box::new([n, 7]), 10);
+                all.add(Box::new([7, n]), 10);
             }
         }
         all.add(Box::new([]), 5);
         assert!(all.stacks.len() <= MOST_STACKS);
         let late = n - n / 2 - 1;
-        let heaviest = all.stacks.iter().find(|(addresses, _)| **addresses == [n, 7]);
+        let heaviest = all.stacks.iter().find(|(addresses, _)| **addresses == [7, n]);
         assert_eq!(heaviest.unwrap().1, Sampled { samples: late, cpu_ns: 10 * late });
         let mut sum = all.others;
+        assert!(all.stacks.len() > 1);
         all.stacks.iter().for_each(|(_, sampled)| sum.add(*sampled));
         assert_eq!(sum, Sampled { samples: n + late + 1, cpu_ns: 10 * (n + late) + 5 });
+    }
+
+    #[test]
+    fn a_function_of_many_instructions_stays_one() {
+        let mut all = CpuSamples::default();
+        for instruction in 0..20 * MOST_STACKS as u64 {
+            // Its hottest one, and those of a function that is called from many places.
+            all.add(Box::new([7, 1, 2]), 10);
+            all.add(Box::new([1000 + instruction, 1, 2]), 10);
+            all.add(Box::new([5, 1000 + instruction, 2]), 1);
+        }
+        let sum = |of: &dyn Fn(&[u64]) -> bool| {
+            let all = all.stacks.iter().filter(|(addresses, _)| of(addresses));
+            all.map(|(_, sampled)| sampled.cpu_ns).sum::<u64>()
+        };
+        let n = 20 * MOST_STACKS as u64;
+        assert_eq!(sum(&|addresses| addresses[1] == 1), 20 * n, "nothing of it is lost");
+        assert!(sum(&|addresses| addresses[0] == 7) > 10 * n, "and it is at its hottest");
+        assert!(all.stacks.len() <= MOST_STACKS && all.others.cpu_ns <= n);
     }
 }

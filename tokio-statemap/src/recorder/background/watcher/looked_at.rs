@@ -85,9 +85,13 @@ impl Awake {
             look == self.last && !matches!(look, Some(Look { doing: Doing::Poll { .. }, .. }));
         self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
         self.last = look;
+        let id = self.id();
         self.next = look.map_or(Next::Usual, |look| {
             // Should anything be wrong with the program's tables, it goes on without this stack.
-            let follow = || self.poll.follow(&recorder, self.thread.buffer, look, tools);
+            let follow = || {
+                tools.sample_cpu(id, &recorder, self.thread.buffer, look);
+                self.poll.follow(&recorder, self.thread.buffer, look, tools)
+            };
             catch_unwind(AssertUnwindSafe(follow)).unwrap_or_else(|_| {
                 tools.unwinder = None;
                 Next::Usual

@@ -29,6 +29,7 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use budget::Budget;
+use cpu::CpuSampler;
 use looked_at::{Awake, Then, remove_repeated};
 use notifier::Notifier;
 use progress::SOON;
@@ -48,6 +49,7 @@ struct Tools {
     /// Has a thread.
     notifier: Notifier,
     budget: Budget,
+    cpu: CpuSampler,
 }
 
 /// The watcher of long polls.

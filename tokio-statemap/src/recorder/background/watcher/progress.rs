@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cpu::BETWEEN_CPU_SAMPLES;
 use super::notified::Notified;
 use super::notifier::LongPoll;
 use super::{Tools, samples, without_stack};
@@ -18,7 +17,6 @@ use crate::recorder::watch::{BlockedIn, LEAST_AGE, MIN_THRESHOLD, Sample};
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, Answer, Request, RunningStack, StackCopy, Unavailable};
-use crate::util::sync::lock;
 
 /// The age of a poll at its second sample: then at twice the age, and so on.
 const SECOND_AGE: Duration = Duration::from_millis(5);
@@ -53,7 +51,6 @@ pub(super) struct Progress {
     cpu_ns: Option<u64>,
     /// The request to the thread to copy its stack, for this poll or one before it.
     request: Option<Request>,
-    counted: Counted,
     /// `true` if the cost of the next sample is granted.
     is_granted: bool,
     /// The number of looks in a row at which listeners waited for the answer.
@@ -61,26 +58,6 @@ pub(super) struct Progress {
     /// The number of these at which it was ready to run and did not.
     waits: u32,
     notified: Notified,
-}
-
-/// The CPU time of a thread that samples stand for.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    /// Since when is recorded, in ticks.
-    since: Option<u64>,
-    /// The thread's CPU time at its last sample, or at the first look since then, in ns.
-    cpu_ns: u64,
-}
-
-impl Counted {
-    /// Returns the CPU time of the thread that no sample stands for yet, in ns.
-    fn rest_ns(&mut self, thread: i32, since: Option<u64>) -> Option<u64> {
-        let now_ns = threads::cpu_ns_of(thread)?;
-        if since.is_none() || self.since != since {
-            *self = Self { since, cpu_ns: now_ns };
-        }
-        Some(now_ns.saturating_sub(self.cpu_ns))
-    }
 }
 
 /// The time of the next look at a thread.
@@ -121,19 +98,15 @@ impl Progress {
             samples::add(recorder, copied.clone());
             without_stack::note(recorder, copied, tools.unwinder.as_ref());
         }
-        let (request, counted) = (self.request.take(), self.counted);
         let Doing::Poll { start_ticks, task } = look.doing else {
-            *self = Self { request, counted, ..Self::default() };
+            *self = Self::default();
             return Next::Usual;
         };
         let thread = buffer.watched.thread();
-        self.request = request;
         if self.start_ticks != start_ticks {
-            let (next_age, request) = (first_age(recorder), self.request.take());
-            let notified = std::mem::take(&mut self.notified);
-            *self = Self { start_ticks, next_age, notified, request, counted, ..Self::default() };
-            // One that is in the same poll as before may be blocked, as hundreds are.
-            self.sample_cpu(recorder, thread, tools);
+            let next_age = first_age(recorder);
+            let (notified, request) = (std::mem::take(&mut self.notified), self.request.take());
+            *self = Self { start_ticks, next_age, notified, request, ..Self::default() };
         }
         let copied = copied.filter(|copied| copied.start_ticks == start_ticks);
         let age_at =
@@ -248,32 +221,15 @@ impl Progress {
         }
         self.request = None;
         let Answer::Copied(RunningStack { stack, time: ticks }) = answer else { return None };
-        let since = recorder.kept.recording_since();
-        since?;
-        tools.budget.start();
-        let (addresses, is_complete) = tools.frames(&stack);
-        // Where polls are short its records of then are gone: the stack itself tells whether it was in one.
-        let cpu_ns = self.counted.rest_ns(buffer.watched.thread(), since).unwrap_or_default();
-        self.counted.cpu_ns += cpu_ns;
-        lock(&recorder.cpu).add(addresses.clone(), cpu_ns);
-        let look = Look::before(buffer, ticks)?.since(since);
+        let look = Look::before(buffer, ticks)?.since(recorder.kept.recording_since());
         let Doing::Poll { start_ticks, .. } = look.doing else { return None };
         let age = Duration::from_nanos(recorder.kept.clock.length_ns(start_ticks, ticks));
         if look.stream != stream || age < first_age(recorder) {
             return None;
         }
+        tools.budget.start();
+        let (addresses, is_complete) = tools.frames(&stack);
         Some(Sample { stream, start_ticks, ticks, blocked: None, addresses, is_complete })
-    }
-
-    /// Asks the thread to copy its stack if it has computed for long enough since the last time, in whatever polls.
-    fn sample_cpu(&mut self, recorder: &Shared, thread: i32, tools: &Tools) {
-        if self.request.is_some() || !tools.budget.allows_cpu_sample() {
-            return;
-        }
-        let rest_ns = self.counted.rest_ns(thread, recorder.kept.recording_since());
-        if rest_ns.is_some_and(|ns| u128::from(ns) >= BETWEEN_CPU_SAMPLES.as_nanos()) {
-            let _ = self.ask(thread);
-        }
     }
 
     /// Grants the poll its next sample.
@@ -367,7 +323,7 @@ impl Progress {
 
 impl Tools {
     /// Returns the functions of a stack, and whether they are complete.
-    fn frames(&mut self, stack: &StackCopy) -> (Box<[u64]>, bool) {
+    pub(super) fn frames(&mut self, stack: &StackCopy) -> (Box<[u64]>, bool) {
         let Self { unwinder, budget, .. } = self;
         let unwinder = unwinder.get_or_insert_with(|| {
             // It is made once.

@@ -92,6 +92,7 @@ fn a_poll_that_blocks_is_told_from_one_that_computes() {
         recorded(&[sleeps, computes])
     });
     let (timeline, polls) = all.find(is_known).expect("it is known of long ones");
+    LENGTH_MS.store(60, Ordering::Relaxed);
     let [slept, computed] = polls[..] else { panic!("{polls:?}") };
 
     let cause = timeline.cause(&slept).unwrap();
