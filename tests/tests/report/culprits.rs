@@ -222,6 +222,8 @@ fn the_function_that_blocks_is_named_in_a_static_program_and_without_lines() {
         let is_right = |report: &str| {
             let first = verdict(report);
             let ends = first.find(" held the runtime up").or(first.find(" stopped the runtime"));
+            // Where the machine took most of the time, it says first that little was held up.
+            let ends = ends.or(first.find(expected.cause));
             ends.is_some_and(|end| first[..end].contains(function))
                 && first.contains(expected.cause)
         };
