@@ -7,6 +7,9 @@ use crate::util::quantity::share;
 /// With fewer samples than this, nothing is said of them.
 const ENOUGH_SAMPLES: u64 = 20;
 
+/// A function is named only if it was seen as often as this.
+const ENOUGH_OF_FUNCTION: u64 = 5;
+
 /// The share of what polls computed from which on a function is named for it.
 const NAMED: f64 = 0.25;
 
@@ -97,11 +100,14 @@ impl Computed {
         Self { functions, samples, cpu_ns }
     }
 
-    /// Returns the function in which polls computed most, if that is so much that it is worth a look, and if polls computed for
-    /// half or more of `busy_ns`: otherwise they were blocked, or something else had the processors.
+    /// Returns the function in which polls computed most, if that is so much that it is worth a look, and if polls were seen to
+    /// compute for half or more of `busy_ns`: otherwise they were blocked, or something else had the processors.
     pub(super) fn most(&self, busy_ns: u128) -> Option<&ComputedIn> {
-        let is_computing = u128::from(self.cpu_ns) >= busy_ns / 2;
-        self.functions.first().filter(|function| is_computing && function.share >= NAMED)
+        let seen_ns: u128 = self.functions.iter().map(|function| u128::from(function.cpu_ns)).sum();
+        let is_named = |function: &&ComputedIn| {
+            function.share >= NAMED && function.samples >= ENOUGH_OF_FUNCTION
+        };
+        self.functions.first().filter(is_named).filter(|_| seen_ns >= busy_ns / 2)
     }
 }
 

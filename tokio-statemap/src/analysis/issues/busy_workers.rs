@@ -218,8 +218,9 @@ impl Finding for BusyWorkers {
                 function_name(&computed.frame),
             )),
             (None, true) => Statement::new(format!(
-                "Too few workers for the load: {} were busy {busy} of the time, and {:.1} tasks were ready on average.",
+                "Too few workers for the load: {} {} busy {busy} of the time, and {:.1} tasks were ready on average.",
                 count(self.workers as u64, "worker"),
+                if self.workers == 1 { "was" } else { "were" },
                 self.ready_tasks,
             )),
             (None, false) => Statement::new(format!(
@@ -230,8 +231,9 @@ impl Finding for BusyWorkers {
             said.add(called_from(&computed.callers, computed.are_all_callers));
             said.add(match self.are_too_few {
                 true => format!(
-                    "{} are too few for the load: {:.1} tasks were ready on average.",
-                    capitalized(&count(self.workers as u64, "worker")),
+                    "{} {} too few for the load: {:.1} tasks were ready on average.",
+                    count(self.workers as u64, "worker"),
+                    if self.workers == 1 { "is" } else { "are" },
                     self.ready_tasks,
                 ),
                 false => format!("{} took {taken} of the workers' time.", capitalized(&tasks)),

@@ -115,6 +115,7 @@ impl Capture {
         }
         let records = kept.records(then);
         let samples = lock(&recorder.samples).clone();
+        let cpu = lock(&recorder.cpu).clone();
         let steal = recorder.machine.steal_counts();
         let waiting = cell::waiting_tasks(kept.id);
         // After all that has a time: what it says of these won't change.
@@ -148,7 +149,7 @@ impl Capture {
             root_locations: recorder.roots.locations(),
             locations: recorder.locations.to_vec(),
             samples,
-            cpu: lock(&recorder.cpu).clone(),
+            cpu,
             cpu_limit: recorder.machine.cpu_limit(),
             steal,
             clock: kept.clock.account(),

@@ -103,7 +103,7 @@ impl Parts {
         functions: Option<Vec<usize>>,
         text: &mut Text<'_>,
     ) -> io::Result<()> {
-        if samples == 0 {
+        if samples == 0 && cpu_ns == 0 {
             return Ok(());
         }
         self.entry(text, List::Cpu, &[&Number(samples), &Number(cpu_ns), &functions])

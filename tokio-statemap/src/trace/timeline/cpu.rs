@@ -7,7 +7,7 @@ use crate::trace::timeline::sample::blamed;
 use crate::trace::timeline::stack_end::up_to_task;
 
 /// What polls computed on workers, since recording was first started: samples of their stacks, however short the polls were.
-/// A sample stands for the CPU time of its thread since the one before: 10 ms or more, as sampling has a budget.
+/// A sample stands for the CPU time of its thread since the one before: 10 to 100 ms, as sampling has a budget.
 ///
 /// Empty without the feature `stacks`, with `stacks = false`, and on systems other than Linux on x86-64 and aarch64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,8 +15,8 @@ use crate::trace::timeline::stack_end::up_to_task;
 pub struct CpuTime {
     /// The stacks that were seen. Two may have the same functions and lines.
     pub stacks: Vec<CpuStack>,
-    /// The further samples: they show no function of the program or of a dependency, or were of stacks that took little, of which 512 are told
-    /// apart.
+    /// What is known of no function: samples in which none of the program or of a dependency was seen, or of stacks that took
+    /// little, of which 512 are told apart; and CPU time of which there is no sample near. Some of it may be outside of polls.
     pub others: Sampled,
     /// The samples of workers outside of polls, where the runtime looks for tasks and for I/O. They are not part of what polls
     /// computed.

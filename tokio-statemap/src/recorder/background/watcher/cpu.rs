@@ -22,7 +22,10 @@ const BETWEEN: Duration = Duration::from_millis(10);
 /// The time after which a thread that hasn't answered is no longer waited for: it is idle.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The most workers whose counts are remembered: those that were looked at last.
+/// The most CPU time that one sample stands for, in ns.
+const MOST_NS: u64 = 100_000_000;
+
+/// The most workers whose counts are remembered.
 const MOST_WORKERS: usize = 256;
 
 /// The samples of what workers compute.
@@ -31,6 +34,8 @@ pub(super) struct CpuSampler {
     /// The worker that is asked.
     asked: Option<Asked>,
     counted: Vec<(AwakeId, Counted)>,
+    /// The number of those that made room for others.
+    replaced: usize,
 }
 
 /// A worker that is asked for its stack.
@@ -70,13 +75,22 @@ impl CpuSampler {
 
     fn counted(&mut self, id: AwakeId) -> &mut Counted {
         let known = self.counted.iter().position(|(of, _)| *of == id);
-        let at = known.unwrap_or(self.counted.len() % MOST_WORKERS);
-        if known.is_none() && self.counted.len() < MOST_WORKERS {
-            self.counted.push((id, Counted::default()));
-        } else if known.is_none() {
-            self.counted[at] = (id, Counted::default());
-        }
+        let at = known.unwrap_or_else(|| {
+            if self.counted.len() < MOST_WORKERS {
+                self.counted.push((id, Counted::default()));
+                return self.counted.len() - 1;
+            }
+            let oldest = self.replaced % MOST_WORKERS;
+            self.replaced = self.replaced.wrapping_add(1);
+            self.counted[oldest] = (id, Counted::default());
+            oldest
+        });
         &mut self.counted[at].1
+    }
+
+    /// Leaves the worker alone that is asked.
+    pub(super) fn leave(&mut self) {
+        self.asked = None;
     }
 }
 
@@ -94,11 +108,12 @@ impl Tools {
             self.take_answer(id, recorder, thread, since);
         }
         let is_awaited = |asked: &Asked| asked.at.elapsed() < PATIENCE;
-        if self.cpu.asked.as_ref().is_some_and(is_awaited) || !self.budget.allows_cpu_sample() {
+        if self.cpu.asked.as_ref().is_some_and(is_awaited) {
             return;
         }
-        self.cpu.asked = None;
-        if look.doing == Doing::Other || buffer.watched.worker().is_none() {
+        self.cpu.leave();
+        let is_in_poll = look.doing != Doing::Other && buffer.watched.worker().is_some();
+        if !is_in_poll || !self.budget.allows_cpu_sample() {
             return;
         }
         let rest_ns = self.cpu.rest_ns(id, thread, since);
@@ -125,7 +140,11 @@ impl Tools {
             self.budget.start();
             let (addresses, _) = self.frames(&stack);
             self.cpu.counted(id).cpu_ns += cpu_ns;
-            lock(&recorder.cpu).add(addresses, cpu_ns);
+            // Of what it computed before, while it was not looked at or there was no time for samples, nothing is known.
+            let known_ns = cpu_ns.min(MOST_NS);
+            let mut samples = lock(&recorder.cpu);
+            samples.add(addresses, known_ns);
+            samples.others.add(Sampled { samples: 0, cpu_ns: cpu_ns - known_ns });
         }
     }
 }
@@ -202,6 +221,18 @@ mod tests {
         assert!(all.stacks.len() > 1);
         all.stacks.iter().for_each(|(_, sampled)| sum.add(*sampled));
         assert_eq!(sum, Sampled { samples: n + late + 1, cpu_ns: 10 * (n + late) + 5 });
+    }
+
+    #[test]
+    fn the_last_workers_are_counted_however_many_there_were() {
+        let mut sampler = CpuSampler::default();
+        for id in 0..3 * MOST_WORKERS {
+            sampler.counted((id, 0)).cpu_ns = id as u64;
+        }
+        for id in 2 * MOST_WORKERS..3 * MOST_WORKERS {
+            assert_eq!(sampler.counted((id, 0)).cpu_ns, id as u64);
+        }
+        assert_eq!(sampler.counted.len(), MOST_WORKERS);
     }
 
     #[test]

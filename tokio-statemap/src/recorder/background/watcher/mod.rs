@@ -121,6 +121,7 @@ impl Watcher {
                  force, which may end the program for the system calls of sampling"
             ));
         });
+        self.tools.cpu.leave();
         self.awake.extend(self.resting.take());
         for one in std::mem::take(&mut self.awake) {
             if let Some(recorder) = one.thread.recorder.upgrade() {
@@ -138,6 +139,9 @@ impl Watcher {
             looks += 1;
         }
         self.looked_at = at;
+        if self.awake.is_empty() {
+            self.tools.cpu.leave();
+        }
         self.tools.budget.pay_for(looks);
     }
 
