@@ -101,13 +101,13 @@ impl Computed {
     }
 
     /// Returns the function in which polls computed most, if that is so much that it is worth a look, and if polls were seen to
-    /// compute for half or more of `busy_ns`: otherwise they were blocked, or something else had the processors.
+    /// compute for a third or more of `busy_ns`: otherwise they were blocked, or something else had the processors.
     pub(super) fn most(&self, busy_ns: u128) -> Option<&ComputedIn> {
         let seen_ns: u128 = self.functions.iter().map(|function| u128::from(function.cpu_ns)).sum();
         let is_named = |function: &&ComputedIn| {
             function.share >= NAMED && function.samples >= ENOUGH_OF_FUNCTION
         };
-        self.functions.first().filter(is_named).filter(|_| seen_ns >= busy_ns / 2)
+        self.functions.first().filter(is_named).filter(|_| seen_ns >= busy_ns / 3)
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
         let mut part = timeline(990);
         part.lacking.time = true;
         assert_eq!(part.report().computed, Computed::default());
-        // Most of the time they were blocked.
+        // Most of the time they were blocked: they computed for 250 ms.
         let mut blocked = timeline(990);
         for stack in &mut blocked.cpu.stacks {
             stack.sampled.cpu_ns /= 3;

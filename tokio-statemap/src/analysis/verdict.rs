@@ -67,7 +67,7 @@ pub struct Healthy {
     pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
-    /// The function in which polls computed most, if the workers were busy for half of the time and mostly computed, and a
+    /// The function in which polls computed most, if the workers were busy for half of the time, computed for a third of that, and a
     /// quarter of what they computed was there.
     pub computed: Option<ComputedIn>,
     /// `true` if no task was spawned in a second or more.

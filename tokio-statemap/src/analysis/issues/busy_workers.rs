@@ -49,7 +49,7 @@ pub struct BusyWorkers {
     /// The time that its polls held workers, without what is blamed on nobody, in ns.
     pub own_ns: u64,
     /// The function in which polls computed most, if a quarter or more of what they computed was there; and if polls computed
-    /// for most of the time, rather than being blocked or scheduled.
+    /// for a third of the time or more, rather than being blocked or scheduled.
     pub computed: Option<ComputedIn>,
     /// The number of workers.
     pub workers: usize,
