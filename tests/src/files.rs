@@ -3,6 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tokio_statemap::Timeline;
+use tokio_statemap::statemap::read::read;
+use tokio_statemap::statemap::{Recording, recordings};
+
 use crate::check::{self, Summary};
 use crate::page::{self, Page};
 
@@ -21,6 +25,22 @@ pub fn folder(parent: impl AsRef<Path>, name: &str) -> PathBuf {
     }
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// Writes the data of a run, and reads it again.
+///
+/// # Panics
+///
+/// If the data isn't that of one run.
+pub fn read_again(timeline: &Timeline) -> Timeline {
+    let data = timeline.clone().to_data();
+    let files = [data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap()];
+    let files = files.map(|bytes| read(&bytes[..]).unwrap());
+    let mut all = recordings(&files);
+    match (all.pop(), all.is_empty()) {
+        (Some(Recording::Run { timeline, .. }), true) => *timeline,
+        (other, _) => panic!("it is no run, or not the only one: {other:?}"),
+    }
 }
 
 /// Returns the names of all entries of `folder`, sorted.

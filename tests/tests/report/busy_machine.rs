@@ -97,7 +97,7 @@ fn only_yield() {
         }
     }
     println!("they are named in {named} of {RUNS} runs, others in {}", others.len());
-    // Of short polls it isn't known how long the machine held them up.
+    // It isn't known for how long the machine held up short polls.
     assert!(others.len() <= 2, "{}", others.join("\n\n"));
     // If others take the processors for the whole run, no task dominates: beside six busy loops 12 to 15 runs named them.
     assert!(named >= 6, "{named} of {RUNS}");

@@ -9,13 +9,12 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use tests::files::read_again;
 use tests::planted;
 use tests::runtime::{builder, recorded};
 use tokio::runtime::Handle;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio_statemap::report::{Issue, Report};
-use tokio_statemap::statemap::read::read;
-use tokio_statemap::statemap::{Recording, recordings};
 use tokio_statemap::timeline::ExhaustedPool;
 use tokio_statemap::{Collector, CollectorConfig, Timeline};
 
@@ -215,13 +214,7 @@ fn files_the_page_and_the_svg_say_the_same() {
         })
     });
     let said = timeline.report().verdict.to_string();
-    let data = timeline.to_data();
-    let files = [
-        read(&data.tasks_to_bytes().unwrap()[..]).unwrap(),
-        read(&data.workers_to_bytes().unwrap()[..]).unwrap(),
-    ];
-    let recordings = recordings(&files);
-    let [Recording::Run { timeline: again, .. }] = &recordings[..] else { panic!("one run") };
+    let again = read_again(&timeline);
     assert_eq!(again.pool.exhausted, timeline.pool.exhausted);
     assert_eq!(again.report().verdict.to_string(), said);
     let (mut page, mut svg) = (Vec::new(), Vec::new());

@@ -49,11 +49,7 @@ impl Blame {
                 blames.push(Self { function, frames, causes, callers: Callers::default() });
                 blames.len() - 1
             });
-            for (weights, caller) in
-                blames[place].callers.iter_mut().zip(each_caller(&sample.frames, frame))
-            {
-                weights.add(caller.clone(), weight_ns);
-            }
+            add_callers(&mut blames[place].callers, &sample.frames, frame, weight_ns);
             blames[place].frames.add(frame.clone(), weight_ns);
             blames[place].causes.add(cause, weight_ns);
         }
@@ -143,11 +139,20 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     is_lock && is_runtimes && !is_asked_for
 }
 
+/// Adds the program's functions that called the blamed one of a stack.
+pub(super) fn add_callers(
+    to: &mut Callers,
+    frames: &[StackFrame],
+    blamed: &StackFrame,
+    weight_ns: u64,
+) {
+    for (weights, caller) in to.iter_mut().zip(callers(frames, blamed)) {
+        weights.add(caller.clone(), weight_ns);
+    }
+}
+
 /// Returns the program's functions that called the blamed one of a stack, the innermost first.
-pub(super) fn each_caller<'a>(
-    frames: &'a [StackFrame],
-    blamed: &'a StackFrame,
-) -> Vec<&'a StackFrame> {
+fn callers<'a>(frames: &'a [StackFrame], blamed: &'a StackFrame) -> Vec<&'a StackFrame> {
     let mut callers = Vec::new();
     let place = frames.iter().position(|frame| std::ptr::eq(frame, blamed));
     let mut inner = blamed;
@@ -355,7 +360,7 @@ mod tests {
             is_complete: true,
         };
         let lines = |blamed: usize| {
-            let callers = each_caller(&sample.frames, &sample.frames[blamed]);
+            let callers = callers(&sample.frames, &sample.frames[blamed]);
             callers.iter().filter_map(|frame| frame.line).collect::<Vec<_>>()
         };
         assert_eq!(lines(1), [20, 30]);

@@ -1,6 +1,6 @@
 //! The functions in which polls computed.
 
-use super::blame::{Callers, Weights, dominant_callers, each_caller, is_same};
+use super::blame::{Callers, Weights, add_callers, dominant_callers, is_same};
 use crate::trace::timeline::{Sampled, StackFrame, Timeline, blamed};
 use crate::util::quantity::share;
 
@@ -13,7 +13,8 @@ const ENOUGH_OF_FUNCTION: u64 = 5;
 /// The share of what polls computed from which on a function is named for it.
 const NAMED: f64 = 0.25;
 
-/// What polls computed, by function, in the whole run. Empty if only a part of the run is at hand, or if too little is known.
+/// The functions in which polls computed, in the whole run. Empty if only a part of the run is at hand, or if too few samples
+/// were taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Computed {
@@ -55,6 +56,9 @@ struct Group<'a> {
 impl Computed {
     pub(super) fn from_timeline(timeline: &Timeline) -> Self {
         let Sampled { samples, cpu_ns } = timeline.cpu.in_polls();
+        if samples < ENOUGH_SAMPLES || timeline.lacking.time {
+            return Self::default();
+        }
         // There are 512 stacks at most.
         let mut groups: Vec<Group<'_>> = Vec::new();
         for stack in &timeline.cpu.stacks {
@@ -69,13 +73,7 @@ impl Computed {
             let group = &mut groups[at];
             group.samples = group.samples.saturating_add(stack.sampled.samples);
             group.frames.add(frame.clone(), of_stack_ns);
-            let callers = each_caller(&stack.frames, frame);
-            for (weights, caller) in group.callers.iter_mut().zip(callers) {
-                weights.add(caller.clone(), of_stack_ns);
-            }
-        }
-        if samples < ENOUGH_SAMPLES || timeline.lacking.time {
-            return Self::default();
+            add_callers(&mut group.callers, &stack.frames, frame, of_stack_ns);
         }
         let mut functions = Vec::with_capacity(groups.len());
         for group in groups {
@@ -123,6 +121,12 @@ mod tests {
     use crate::trace::timeline::{CpuStack, Poll, Task, TaskKey, Worker};
 
     const MS: u64 = 1_000_000;
+
+    /// Returns the text of the report in one line.
+    fn text(busy_ms: u64) -> String {
+        let text = timeline(busy_ms).report().to_string();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
 
     fn frame(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
         StackFrame {
@@ -216,27 +220,21 @@ mod tests {
 
     #[test]
     fn a_function_is_named_where_the_workers_are_busy() {
-        let text = timeline(990).report().to_string();
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = text(990);
         let begin = "The workers were busy 99.0 % of the time: 55.6 % of what polls computed was in shop::score at \
                      src/shop.rs:8. It was mostly called from shop::rank at src/shop.rs:20.";
-        assert!(words.starts_with(begin), "{text}");
-        assert!(words.contains("(share of 900 ms of CPU time, 90 samples)"), "{text}");
+        assert!(said.starts_with(begin), "{said}");
+        assert!(said.contains("(share of 900 ms of CPU time, 90 samples)"), "{said}");
 
         // Nothing is wrong, but this is where the time went.
-        let text = timeline(600).report().to_string();
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.starts_with("Nothing held the runtime up: "), "{text}");
-        assert!(
-            words.contains(
-                "Of what polls computed, 55.6 % was in shop::score at src/shop.rs:8. It was"
-            ),
-            "{text}"
-        );
+        let said = text(600);
+        assert!(said.starts_with("Nothing held the runtime up: "), "{said}");
+        let function = "Of what polls computed, 55.6 % was in shop::score at src/shop.rs:8. It was";
+        assert!(said.contains(function), "{said}");
         // Idle workers compute little.
-        let text = timeline(400).report().to_string();
-        assert!(!text.contains("Of what polls computed"), "{text}");
-        assert!(text.contains("Where polls computed"), "{text}");
+        let said = text(400);
+        assert!(!said.contains("Of what polls computed"), "{said}");
+        assert!(said.contains("Where polls computed"), "{said}");
     }
 
     #[test]

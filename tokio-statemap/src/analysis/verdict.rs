@@ -67,8 +67,8 @@ pub struct Healthy {
     pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
-    /// The function in which polls computed most, if the workers were busy for half of the time, computed for a third of that, and a
-    /// quarter of what they computed was there.
+    /// The function in which polls computed most. `None` unless the workers were busy for half of the time and computed for a
+    /// third of that, and the function had a quarter of what they computed.
     pub computed: Option<ComputedIn>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,

@@ -269,7 +269,7 @@ fn what_cannot_be_is_refused() {
         ("\"system\"]", "\"libc\"]", "there is no origin `libc`"),
         ("[\"nanosleep\",", "[null,", "invalid type: null"),
         ("\"src/shop.rs\",21", "\"src/shop.rs\",4294967296", "invalid value"),
-        // What polls computed.
+        // The CPU time of polls.
         ("[1,0,[0]]", "[1,0,[9]]", "`cpu` has an index that `functions` doesn't have"),
         ("[1,0,[0]]", "[1,0,0]", "invalid type"),
         ("[1,0,[0]]", "[-1,0,[0]]", "is no whole number"),

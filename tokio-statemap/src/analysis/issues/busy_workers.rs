@@ -104,7 +104,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     for culprit in &facts.blame.culprits {
         long_polls_ns = long_polls_ns.saturating_add(culprit.own_ns);
     }
-    // Of those that are not kept in detail, it isn't known who is to blame.
+    // It isn't known who is to blame for long polls that are not kept in detail.
     let all_dropped_ns: u128 = rows.iter().map(|row| u128::from(dropped_ns(row))).sum();
     let most_ns = worked_ns / MOST_IN_LONG_POLLS;
     let is_by_long_polls = u128::from(long_polls_ns) > most_ns

@@ -8,7 +8,7 @@ pub(crate) const MOST_STACKS: usize = 512;
 pub(crate) struct CpuSamples {
     /// An address within each function, the innermost first.
     pub(crate) stacks: Vec<(Box<[u64]>, Sampled)>,
-    /// Those of stacks beyond the most that are told apart, and those that could not be followed.
+    /// The samples of stacks that are no longer told apart, and of stacks that could not be followed.
     pub(crate) others: Sampled,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct LongPolls {
     pub(crate) samples: Vec<PollSample>,
     /// The functions of samples, by their indices.
     functions: Vec<StackFrame>,
-    /// What polls computed.
+    /// The CPU time of polls, by stack.
     pub(crate) cpu: CpuTime,
     /// The number of functions in all samples.
     frames: usize,

@@ -52,6 +52,21 @@ impl Parts {
         index
     }
 
+    /// Returns the indices of the functions of a stack. A part that is full by new functions is written.
+    fn indices_of<'a>(
+        &mut self,
+        frames: &'a [StackFrame],
+        indices: &mut Indices<'a>,
+        text: &mut Text<'_>,
+    ) -> io::Result<Vec<usize>> {
+        let mut functions = Vec::with_capacity(frames.len());
+        for frame in frames {
+            functions.push(self.index_of(frame, indices));
+            self.write_if_full(text)?;
+        }
+        Ok(functions)
+    }
+
     /// Writes what threads were doing.
     pub(super) fn samples<'a>(
         &mut self,
@@ -60,11 +75,7 @@ impl Parts {
         text: &mut Text<'_>,
     ) -> io::Result<()> {
         for sample in &timeline.long_polls.samples {
-            let mut functions = Vec::new();
-            for frame in &sample.frames {
-                functions.push(self.index_of(frame, indices));
-                self.write_if_full(text)?;
-            }
+            let functions = self.indices_of(&sample.frames, indices, text)?;
             let PollSample { thread, poll_start_ns, at_ns, is_complete, .. } = *sample;
             let (start_ns, at_ns) = (Number(poll_start_ns), Number(at_ns));
             let blocked_in = sample.blocked_in.as_deref();
@@ -86,11 +97,7 @@ impl Parts {
     ) -> io::Result<()> {
         let CpuTime { stacks, others, outside } = &timeline.cpu;
         for CpuStack { frames, sampled } in stacks {
-            let mut functions = Vec::new();
-            for frame in frames {
-                functions.push(self.index_of(frame, indices));
-                self.write_if_full(text)?;
-            }
+            let functions = self.indices_of(frames, indices, text)?;
             self.sampled(*sampled, Some(functions), text)?;
         }
         self.sampled(*others, Some(Vec::new()), text)?;

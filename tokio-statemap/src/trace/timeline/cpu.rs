@@ -1,12 +1,12 @@
-//! What polls computed.
+//! The CPU time of polls, by stack.
 
 use crate::recorder::watch::cpu::CpuSamples;
 pub use crate::recorder::watch::cpu::Sampled;
 use crate::symbols::{Address, StackFrame, with_resolver};
-use crate::trace::timeline::sample::blamed;
+use crate::trace::timeline::sample::{blamed, frames_of};
 use crate::trace::timeline::stack_end::up_to_task;
 
-/// What polls computed on workers, since recording was first started: samples of their stacks, however short the polls were.
+/// Samples of the stacks of workers that compute in polls, however short these are, since recording was first started.
 /// A sample stands for the CPU time of its thread since the one before: 10 to 100 ms, as sampling has a budget.
 ///
 /// Empty without the feature `stacks`, with `stacks = false`, and on systems other than Linux on x86-64 and aarch64.
@@ -43,10 +43,7 @@ impl CpuTime {
         if !samples.stacks.is_empty() {
             with_resolver(|resolver| {
                 for (addresses, sampled) in &samples.stacks {
-                    let mut frames = Vec::new();
-                    for &address in addresses {
-                        frames.extend_from_slice(&resolver.frames(address));
-                    }
+                    let frames = frames_of(addresses, resolver);
                     all.stacks.push(CpuStack { frames, sampled: *sampled });
                 }
             });

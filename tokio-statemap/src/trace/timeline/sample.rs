@@ -136,6 +136,15 @@ pub(crate) fn limit_stacks(samples: &mut [PollSample]) {
     }
 }
 
+/// Looks up the functions at the addresses of a stack.
+pub(super) fn frames_of(addresses: &[u64], resolver: &mut Resolver) -> Vec<StackFrame> {
+    let mut frames = Vec::new();
+    for &address in addresses {
+        frames.extend_from_slice(&resolver.frames(address));
+    }
+    frames
+}
+
 /// A sample with the names of its functions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stack {
@@ -146,10 +155,7 @@ pub(crate) struct Stack {
 
 impl Stack {
     pub(crate) fn from_sample(sample: &Sample, resolver: &mut Resolver) -> Self {
-        let mut frames = Vec::new();
-        for &address in &sample.addresses {
-            frames.extend_from_slice(&resolver.frames(address));
-        }
+        let mut frames = frames_of(&sample.addresses, resolver);
         let is_cut = up_to_task(&mut frames);
         let mut blocked_in = None;
         if let Some(call) = &sample.blocked {

@@ -69,10 +69,6 @@ impl Counted {
 }
 
 impl CpuSampler {
-    fn rest_ns(&mut self, id: AwakeId, thread: i32, since: Option<u64>) -> Option<u64> {
-        self.counted(id).rest_ns(thread, since)
-    }
-
     fn counted(&mut self, id: AwakeId) -> &mut Counted {
         let known = self.counted.iter().position(|(of, _)| *of == id);
         let at = known.unwrap_or_else(|| {
@@ -116,7 +112,7 @@ impl Tools {
         if !is_in_poll || !self.budget.allows_cpu_sample() {
             return;
         }
-        let rest_ns = self.cpu.rest_ns(id, thread, since);
+        let rest_ns = self.cpu.counted(id).rest_ns(thread, since);
         if rest_ns.is_none_or(|ns| u128::from(ns) < BETWEEN.as_nanos()) {
             return;
         }
@@ -133,14 +129,14 @@ impl Tools {
         if matches!(answer, Some(Answer::NotYet)) {
             return;
         }
-        self.cpu.asked = None;
-        let cpu_ns = self.cpu.rest_ns(id, thread, since);
+        self.cpu.leave();
+        let cpu_ns = self.cpu.counted(id).rest_ns(thread, since);
         // Where it answered too late, the next sample stands for what it did.
         if let (Some(Answer::Copied(RunningStack { stack, .. })), Some(cpu_ns)) = (answer, cpu_ns) {
             self.budget.start();
             let (addresses, _) = self.frames(&stack);
             self.cpu.counted(id).cpu_ns += cpu_ns;
-            // Of what it computed before, while it was not looked at or there was no time for samples, nothing is known.
+            // The worker may not have been looked at for long. The stack says nothing of what it computed meanwhile.
             let known_ns = cpu_ns.min(MOST_NS);
             let mut samples = lock(&recorder.cpu);
             samples.add(addresses, known_ns);

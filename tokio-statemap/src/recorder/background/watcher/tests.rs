@@ -48,7 +48,7 @@ fn recorded_with(config: CollectorConfig, culprits: &[fn()]) -> (Timeline, Vec<P
     (timeline, longest)
 }
 
-/// How long a culprit takes, in milliseconds.
+/// The time that a culprit takes, in milliseconds.
 static LENGTH_MS: AtomicU64 = AtomicU64::new(60);
 
 fn culprits_length() -> Duration {
