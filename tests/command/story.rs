@@ -262,18 +262,16 @@ fn points_at_something(page: &Page) -> bool {
     first.is_some_and(is_drawn)
 }
 
-/// Returns what the page's script is expected to find: the longest poll of the task that the verdict names,
-/// or of the first task with polls; `null` if there is none.
+/// Returns what the page's script is expected to find: the longest poll of the first culprit, and `null` if there is none.
 fn expected(told: &Told) -> Value {
     let timeline = &told.timeline;
     let report = timeline.report();
     let verdict = &report.verdict;
-    let culprit = match report.issues().first() {
-        Some(Issue::LongPolls(polls)) => {
-            polls.culprit.as_ref().or_else(|| report.blame.culprits.first())
-        }
+    // Busy workers may come before them.
+    let culprit = report.issues().iter().find_map(|issue| match issue {
+        Issue::LongPolls(polls) => polls.culprit.as_ref().or_else(|| report.blame.culprits.first()),
         _ => None,
-    };
+    });
     // A page with sums begins with the run.
     let has_sums = !Page::read(&told.page).meta["sums"].is_null();
     let left_ns = if has_sums { 0 } else { timeline.begin_ns };
@@ -329,7 +327,13 @@ impl Drop for Seed {
 fn of_random_programs() {
     let (files, pages) = (folder("story"), folder("story_pages"));
     let (mut long, mut handed, mut lost, mut live, mut gaps) = (0, 0, 0, 0, 0);
-    for seed in 0..60 {
+    // Otherwise this would test little.
+    let is_enough = |[long, others @ ..]: [u32; 5]| long > 12 && others.into_iter().all(|n| n > 0);
+    for seed in 0..200 {
+        // How often a worker is handed over depends on the machine.
+        if seed >= 60 && is_enough([long, handed, lost, live, gaps]) {
+            break;
+        }
         let _seed = Seed(seed);
         let timeline = Program::random(seed).run();
         let report = timeline.report();
@@ -342,9 +346,8 @@ fn of_random_programs() {
         let files = (seed % 4 == 0).then_some(&*files);
         tell(&seed.to_string(), timeline, files, &pages);
     }
-    // Otherwise this would test little.
     let seen = [long, handed, lost, live, gaps];
-    assert!(long > 12 && seen.into_iter().all(|n| n > 0), "{seen:?}");
+    assert!(is_enough(seen), "{seen:?}");
     scripts_agree(&pages);
 }
 
