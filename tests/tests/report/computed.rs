@@ -79,7 +79,9 @@ fn what_short_polls_compute_is_named_with_its_caller() {
         let first = report.computed.functions.first().unwrap_or_else(|| panic!("{text}"));
         let name = concat!(module_path!(), "::scores");
         assert_eq!(&*first.frame.function, name, "{text}");
-        assert!(first.share > 0.5, "{text}");
+        // Of what was seen: on a busy machine there are samples without a stack.
+        let seen_ns: u64 = report.computed.functions.iter().map(|function| function.cpu_ns).sum();
+        assert!(first.cpu_ns > seen_ns / 2, "{text}");
         let callers: Vec<_> = first.callers.iter().map(|caller| &*caller.function).collect();
         assert_eq!(callers.first(), Some(&concat!(module_path!(), "::ranks")), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
