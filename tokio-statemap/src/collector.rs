@@ -169,12 +169,13 @@ impl Collector {
         config: CollectorConfig,
         user: Hooks,
     ) -> Arc<Self> {
+        let recorder = Recorder::new(config);
+        let hooks = TokioHooks::new(&recorder);
         #[cfg(all(tokio_unstable, feature = "schedule-latency"))]
-        if config.schedule_latency && config.trace_target.tracks_tasks() {
+        if hooks.needs_schedule_latency() {
             builder.track_task_schedule_latency();
         }
-        let recorder = Recorder::new(config);
-        hooks::install(builder, user, Some(TokioHooks::new(&recorder)));
+        hooks::install(builder, user, Some(hooks));
         Self::from_recorder(recorder)
     }
 

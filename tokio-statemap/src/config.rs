@@ -43,9 +43,9 @@ pub struct CollectorConfig {
     pub include_spawn_location: bool,
     /// Enables recording the times at which tasks become ready. Default: `true`.
     ///
-    /// This makes Tokio read its own clock at each wake and each poll, which costs 60 to 150 ns per
-    /// poll. Without it, a task that was woken and waits for a worker looks like one that waits to be
-    /// woken. It has no effect without this crate's feature `schedule-latency`.
+    /// Where the wakers of tasks are seen ([`wakes`](Self::wakes)), these times are those of the wakes. Elsewhere this makes Tokio read its own clock at
+    /// each wake and each poll, which costs 60 to 150 ns per poll. Without it, a task that was woken and waits for a worker looks
+    /// like one that waits to be woken. It has no effect without this crate's feature `schedule-latency`.
     pub schedule_latency: bool,
     /// The minimum length of a poll that is called long. Default: 1 ms.
     pub long_poll: Duration,
@@ -56,9 +56,10 @@ pub struct CollectorConfig {
     /// or aarch64. A thread of this crate checks the polling threads every 5 ms and interrupts the
     /// busy ones for 1 to 10 µs.
     pub stacks: bool,
-    /// Enables seeing where tasks wait, all of them, as their wakers are cloned. Default: `true`.
+    /// Enables seeing where tasks wait, all of them, as their wakers are cloned, and when they are woken. Default: `true`.
     ///
-    /// For that a function of this crate stands in for one of Tokio's, while anything is recorded. It has no effect without
+    /// For that functions of this crate stand in for three of Tokio's, while anything is recorded, and for a moment when hooks are
+    /// registered. It has no effect without
     /// this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 50 ns longer.
     pub wakes: bool,
 }
@@ -81,7 +82,12 @@ impl Default for CollectorConfig {
 
 impl CollectorConfig {
     /// `true` if this build of Tokio and of this crate can record when a task becomes ready.
-    pub(crate) const CAN_KNOW_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
+    const CAN_KNOW_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
+
+    /// Returns whether the times at which tasks become ready are recorded.
+    pub(crate) fn knows_ready(&self) -> bool {
+        self.trace_target.tracks_tasks() && self.schedule_latency && Self::CAN_KNOW_READY
+    }
 
     const LARGEST_BUFFER: usize = 1 << 24;
 

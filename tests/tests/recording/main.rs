@@ -3,6 +3,7 @@
 mod bounds;
 mod format;
 mod mutated;
+mod ready;
 mod runtimes;
 mod truth;
 mod waits;

@@ -37,7 +37,7 @@ const RECORDER: &[&[&str]] = &[
     &["memory"],
     &["process"],
     &["kept"],
-    &["calls", "machine", "unwind", "watch"],
+    &["calls", "machine", "ready", "unwind", "watch"],
     &["chains"],
     &["hot"],
     &["waits"],

@@ -62,7 +62,7 @@ keys! {
     "keep" keep: Keep,
         r#"`"first"`, `"last"`"#, "at `max_events`: stop, or drop the oldest", r#"`"last"`"#;
     "schedule_latency" schedule_latency: Bool,
-        "bool", "record when a task becomes ready (60 to 150 ns a poll)", "`true`";
+        "bool", "record when a task becomes ready", "`true`";
     "long_poll" long_poll: PositiveNanos,
         "duration", "the minimum length of a long poll", r#"`"1ms"`"#;
     "stacks" stacks: Bool,

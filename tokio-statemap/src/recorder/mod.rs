@@ -9,7 +9,7 @@
 //! - [`memory`]: what evicted records leave behind.
 //! - [`kept`]: all of that for one recorder, behind locks. It evicts, and collects full chunks.
 //! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
-//! - [`chains`]: the functions that a thread is in when a waker is cloned.
+//! - [`ready`]: when tasks became ready. [`chains`]: the functions that a thread is in when a waker is cloned.
 //! - [`hot`]: what hooks do.
 //! - [`waits`]: where tasks wait. [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
 //! - [`background`]: the thread that collects, evicts, and watches long polls.
@@ -35,6 +35,7 @@ pub(crate) mod memory;
 #[cfg(all(test, statemap_loom))]
 mod models;
 mod process;
+mod ready;
 pub(crate) mod record;
 pub(crate) mod root_future;
 pub(crate) mod store;

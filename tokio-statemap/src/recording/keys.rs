@@ -59,13 +59,15 @@ keys! {
     max_events(events: usize) => |settings| settings.config.max_events = events;
     /// Sets what is kept at [`max_events`](Self::max_events). Default: the last events.
     keep(keep: Keep) => |settings| settings.config.keep = keep;
-    /// Sets whether it is recorded when a task becomes ready, which costs 60 to 150 ns a poll. Default: `true`.
+    /// Sets whether it is recorded when a task becomes ready. Default: `true`. It costs 60 to 150 ns a poll where wakers aren't
+    /// seen ([`wakes`](Self::wakes)).
     schedule_latency(is_on: bool) => |settings| settings.config.schedule_latency = is_on;
     /// Sets the minimum length of a long poll. Default: 1 ms.
     long_poll(length: Duration) => |settings| settings.config.long_poll = length;
     /// Sets whether the stacks and times of long polls are sampled (feature `stacks`, Linux). Default: `true`.
     stacks(is_on: bool) => |settings| settings.config.stacks = is_on;
-    /// Sets whether the wakers of all tasks are seen, and so where each task waits (feature `wakes`, Linux). Default: `true`.
+    /// Sets whether the wakers of all tasks are seen, and so where each task waits, and since when it is ready (feature `wakes`,
+    /// Linux). Default: `true`.
     wakes(is_on: bool) => |settings| settings.config.wakes = is_on;
     /// Prints a poll while it is running, once it is this old: at least 5 ms (feature `stacks`, Linux).
     warn_after(age: Duration) => |settings| settings.warn_after = Some(age);

@@ -126,8 +126,8 @@ pub struct LocationSummary {
     pub long_polls_ns: u64,
     /// The distribution of the polls' lengths.
     pub polls: Distribution,
-    /// The distribution of the times that tasks were ready before polls on workers, as reported by
-    /// Tokio. Empty without `schedule_latency`.
+    /// The distribution of the times that tasks were ready before polls on workers, by their
+    /// wakes, or by Tokio where these aren't seen. Empty without `schedule_latency`.
     pub ready: Distribution,
     /// The sum of these times, in ns.
     pub ready_sum_ns: u64,

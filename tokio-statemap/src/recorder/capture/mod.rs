@@ -76,6 +76,8 @@ pub(crate) struct Capture {
     pub(crate) places: Places,
     /// `true` if the clones of all wakers of tasks were seen.
     pub(crate) sees_wakers: bool,
+    /// `true` if wakes were to tell when tasks become ready, and can't.
+    pub(crate) misses_ready_times: bool,
     /// The names of tasks.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) calls: Calls,
@@ -157,6 +159,7 @@ impl Capture {
             // After the records, and the tasks, so that each place that they name is there.
             places: Places::now(),
             sees_wakers: recorder.wakers.are_seen(),
+            misses_ready_times: recorder.wakers.miss_ready_times(),
             names: names::all(),
             calls: Calls::of_recorder(recorder),
             memory: records.memory,

@@ -14,6 +14,14 @@ impl Wakers {
 
     pub(crate) fn leave(&self) {}
 
+    pub(crate) fn take_ready_times(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn miss_ready_times(&self) -> bool {
+        false
+    }
+
     pub(crate) fn are_seen(&self) -> bool {
         false
     }

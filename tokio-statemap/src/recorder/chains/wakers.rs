@@ -6,8 +6,9 @@ use std::task::Waker;
 
 use super::capture;
 use super::table::UNKNOWN;
-use crate::recorder::process;
-use crate::sys::task_waker::{self, Observer, Unseen};
+use crate::recorder::task_id::number;
+use crate::recorder::{process, ready};
+use crate::sys::task_waker::{self, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
@@ -29,6 +30,10 @@ struct State {
     is_watching: bool,
     /// As of the last time that it began to watch.
     are_seen: bool,
+    /// `true` if wakes are to tell when tasks become ready.
+    take_ready_times: bool,
+    /// `true` if they don't, as of the last time that it began to watch.
+    miss_ready_times: bool,
 }
 
 impl Wakers {
@@ -39,9 +44,10 @@ impl Wakers {
             let watched = task_waker::install::<Captures>();
             state.is_watching = watched.is_ok();
             state.are_seen = watched.is_ok();
+            state.miss_ready_times = state.take_ready_times && watched != Ok(true);
             match watched {
-                Ok(()) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
-                Err(why) => tell(why),
+                Ok(_) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
+                Err(why) => tell(why, state.miss_ready_times),
             }
         }
     }
@@ -58,14 +64,29 @@ impl Wakers {
         }
     }
 
+    /// Has the wakes of tasks tell when these become ready, if they would be seen now. Returns whether they are.
+    pub(crate) fn take_ready_times(&self) -> bool {
+        let watched = task_waker::install::<Captures>();
+        if watched.is_ok() {
+            task_waker::uninstall::<Captures>();
+        }
+        lock(&self.0).take_ready_times = watched == Ok(true);
+        watched == Ok(true)
+    }
+
+    /// Returns whether wakes were to tell when tasks become ready, and can't.
+    pub(crate) fn miss_ready_times(&self) -> bool {
+        lock(&self.0).miss_ready_times
+    }
+
     /// Returns whether the clones are seen, or were when it watched last.
     pub(crate) fn are_seen(&self) -> bool {
         lock(&self.0).are_seen
     }
 }
 
-/// Says why the places aren't known, once.
-fn tell(why: Unseen) {
+/// Says why the places aren't known, once; and that ready times aren't, either, if so.
+fn tell(why: Unseen, miss_ready_times: bool) {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     let why = match why {
         // That is so for every run, and in the documentation.
@@ -76,8 +97,10 @@ fn tell(why: Unseen) {
         Unseen::OwnClone => "a clone of a waker of our own was not seen",
     };
     if !IS_TOLD.swap(true, Ordering::Relaxed) {
+        let ready =
+            if miss_ready_times { ", and it isn't known since when tasks are ready" } else { "" };
         warn(format_args!(
-            "it is known only of tasks that are spawned through tokio_statemap where they wait: {why}"
+            "it is known only of tasks that are spawned through tokio_statemap where they wait{ready}: {why}"
         ));
     }
 }
@@ -97,12 +120,25 @@ impl Observer for Captures {
         capture::task_waker_cloned(task.addr());
     }
 
+    #[inline]
+    fn woken(task: u64) {
+        ready::woken(task);
+    }
+
     #[inline(never)]
-    fn sees(waker: &Waker) -> bool {
+    fn sees(waker: &Waker) -> Sees {
+        let Some(id) = tokio::task::try_id() else { return Sees::default() };
         capture::task_poll_starts();
-        drop(std::hint::black_box(waker).clone());
-        tokio::task::try_id()
-            .is_some_and(|id| capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN))
+        let clone = std::hint::black_box(waker).clone();
+        let clones = capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN);
+        let is_woken = |wake: &dyn Fn()| {
+            wake();
+            ready::poll_starts(number(id)).is_some()
+        };
+        let clone = std::cell::Cell::new(Some(clone));
+        let by_value = is_woken(&|| clone.take().into_iter().for_each(Waker::wake));
+        let by_ref = is_woken(&|| std::hint::black_box(waker).wake_by_ref());
+        Sees { clones, wakes: by_value && by_ref }
     }
 }
 
@@ -140,5 +176,49 @@ mod tests {
             };
             assert_eq!(runtime.block_on(runtime.spawn(task)).expect("it ends"), 3);
         }
+    }
+
+    #[test]
+    fn wakes_are_seen_with_the_tasks_id() {
+        let wakers = Wakers::default();
+        assert!(wakers.take_ready_times());
+        wakers.watch();
+        assert!(!wakers.miss_ready_times());
+        let waits = || async {
+            let mut wakers = Vec::new();
+            poll_fn(|cx| {
+                let id = number(tokio::task::id());
+                assert_eq!(ready::poll_starts(id), None, "it wasn't woken since");
+                wakers.push(cx.waker().clone());
+                let Some(waker) = wakers.get(wakers.len().saturating_sub(2)) else {
+                    unreachable!()
+                };
+                match wakers.len() {
+                    1 | 3 => waker.wake_by_ref(),
+                    // From another thread, which has no runtime.
+                    2 | 4 => std::thread::scope(|scope| {
+                        let waker = waker.clone();
+                        scope.spawn(|| waker.wake());
+                    }),
+                    _ => return Poll::Ready(id),
+                }
+                assert!(ready::poll_starts(id).is_some());
+                Poll::Pending
+            })
+            .await
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
+        let runtime = runtime.expect("a runtime");
+        let local = tokio::task::LocalSet::new();
+        let task = runtime.spawn(waits());
+        let id = number(task.id());
+        assert_eq!(runtime.block_on(task).expect("it ends"), id);
+        // Of another type, and of another scheduler.
+        let task = runtime.spawn(async move { ([7_u8; 3000], waits().await).1 });
+        let id = number(task.id());
+        assert_eq!(runtime.block_on(task).expect("it ends"), id);
+        let task = local.spawn_local(waits());
+        let id = number(task.id());
+        assert_eq!(local.block_on(&runtime, task).expect("it ends"), id);
     }
 }

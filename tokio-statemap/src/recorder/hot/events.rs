@@ -11,6 +11,7 @@ use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
+use crate::recorder::ready::ReadySince;
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
@@ -81,9 +82,9 @@ impl Shared {
     pub(crate) fn add_poll_start(
         window: WindowId,
         id: impl FnOnce() -> u64,
-        ready_for: impl FnOnce() -> Option<Duration>,
+        ready_for: impl FnOnce(u64) -> Option<Duration>,
     ) -> bool {
-        thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for()))
+        thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for))
     }
 
     /// Fast path of [`poll_started`](Self::poll_started), for a task that was spawned before the window. Takes the id and
@@ -92,11 +93,17 @@ impl Shared {
     pub(crate) fn add_late_poll_start(
         &self,
         id: impl FnOnce() -> u64,
-        ready_for: impl FnOnce() -> Option<Duration>,
+        ready_for: impl FnOnce(u64) -> Option<Duration>,
     ) -> bool {
         thread_recorder::push_late_poll_start(self.kept.mode.window(), id, |id| {
-            poll_start(id, ready_for())
+            poll_start(id, ready_for)
         })
+    }
+
+    /// Returns for how long a task has been ready at `ticks`.
+    #[inline]
+    pub(crate) fn ready_for(&self, since: ReadySince, ticks: u64) -> Duration {
+        Duration::from_nanos(self.kept.clock.rate().length_ns(since.ticks_until(ticks)))
     }
 
     /// Fast path of [`poll_ended`](Self::poll_ended). The worker is only unknown at the end of a
@@ -435,12 +442,14 @@ impl Shared {
     }
 }
 
-/// Returns the record for the start of a task's poll; `None` if it doesn't fit into one record.
+/// Returns the record for the start of a task's poll; `None` if it doesn't fit into one record. `ready_for` gets the time in
+/// ticks, and returns for how long the task has been ready.
 #[inline]
-fn poll_start(id: u64, ready_for: Option<Duration>) -> Option<Record> {
-    let (kind, payload) = match ready_for {
+fn poll_start(id: u64, ready_for: impl FnOnce(u64) -> Option<Duration>) -> Option<Record> {
+    let ticks = tsc::ticks();
+    let (kind, payload) = match ready_for(ticks) {
         None => (Kind::PollStart, id),
         Some(ready_for) => (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?),
     };
-    Some(Record::event(tsc::ticks(), kind, payload))
+    Some(Record::event(ticks, kind, payload))
 }

@@ -18,6 +18,8 @@ use crate::recorder::chains::table::WaitId;
 use crate::recorder::chains::{capture, wakers};
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
+use crate::recorder::ready::{self, ReadySince};
+#[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
 #[cfg(tokio_unstable)]
 use crate::recorder::window::mode::WindowId;
@@ -27,6 +29,8 @@ use crate::sys::trace_points;
 #[derive(Clone)]
 pub(crate) struct TokioHooks {
     recorder: Arc<Shared>,
+    /// `true` if the wakes of tasks tell when they became ready, and not Tokio.
+    takes_ready_times: bool,
 }
 
 /// A method for each hook. They are inherent methods on purpose: what an inline method of a trait
@@ -35,7 +39,19 @@ pub(crate) struct TokioHooks {
 /// poll of a task that does any work. What only this crate can call is called directly.
 impl TokioHooks {
     pub(crate) fn new(recorder: &Arc<Shared>) -> Self {
-        Self { recorder: Arc::clone(recorder) }
+        let config = &recorder.kept.config;
+        // A trace point tells ready times also while nothing is recorded.
+        let are_wanted = config.wakes && config.knows_ready() && !cfg!(feature = "sdt");
+        Self {
+            takes_ready_times: are_wanted && recorder.wakers.take_ready_times(),
+            recorder: Arc::clone(recorder),
+        }
+    }
+
+    /// `true` if Tokio is to tell when tasks became ready.
+    #[cfg(all(tokio_unstable, feature = "schedule-latency"))]
+    pub(crate) fn needs_schedule_latency(&self) -> bool {
+        self.recorder.kept.config.knows_ready() && !self.takes_ready_times
     }
 
     /// `true` if the wakers of tasks are to be seen.
@@ -75,6 +91,9 @@ impl TokioHooks {
         if cfg!(feature = "sdt") {
             trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         }
+        if self.takes_ready_times && wakers::are_watched() {
+            ready::woken(number(meta.id()));
+        }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
 
@@ -98,7 +117,21 @@ impl TokioHooks {
         if wakers::are_watched() {
             capture::task_poll_starts();
         }
-        self.before_task_poll(meta);
+        // Once, as this forgets it. It is kept over all that follows, as the fast path may come to nothing.
+        match self.takes_ready_times.then(|| ready::poll_starts(number(meta.id()))).flatten() {
+            None => self.before_task_poll(meta),
+            Some(since) => self.before_ready_task_poll(meta, since),
+        }
+    }
+
+    /// As [`before_task_poll`](Self::before_task_poll), of a task that was woken or spawned then.
+    #[cfg(tokio_unstable)]
+    #[inline]
+    fn before_ready_task_poll(&self, meta: &TaskMeta<'_>, since: ReadySince) {
+        self.recorder.hook(
+            |window| self.add_ready_poll_start(meta, window, since),
+            || self.ready_poll_started(meta, since),
+        );
     }
 
     #[cfg(tokio_unstable)]
@@ -115,6 +148,9 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
+        if self.takes_ready_times {
+            ready::poll_ends(number(meta.id()));
+        }
         match capture::task_poll_ends(meta.id()) {
             None => self.after_task_poll(meta),
             Some(wait) => self.ended_in_wait(meta, wait),
@@ -162,16 +198,39 @@ impl TokioHooks {
 
     #[inline(never)]
     fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
-        if !Shared::add_poll_start(window, || number(meta.id()), || ready_for(meta)) {
+        if !Shared::add_poll_start(window, || number(meta.id()), |_| ready_for(meta)) {
             self.add_late_poll_start(meta);
         }
     }
 
     #[inline(never)]
     fn add_late_poll_start(&self, meta: &TaskMeta<'_>) {
-        if !self.recorder.add_late_poll_start(|| number(meta.id()), || ready_for(meta)) {
+        if !self.recorder.add_late_poll_start(|| number(meta.id()), |_| ready_for(meta)) {
             self.poll_started(meta);
         }
+    }
+
+    #[inline(never)]
+    fn add_ready_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId, since: ReadySince) {
+        let ready_for = |ticks| Some(self.recorder.ready_for(since, ticks));
+        if !Shared::add_poll_start(window, || number(meta.id()), ready_for) {
+            self.add_late_ready_poll_start(meta, since);
+        }
+    }
+
+    #[inline(never)]
+    fn add_late_ready_poll_start(&self, meta: &TaskMeta<'_>, since: ReadySince) {
+        let ready_for = |ticks| Some(self.recorder.ready_for(since, ticks));
+        if !self.recorder.add_late_poll_start(|| number(meta.id()), ready_for) {
+            self.ready_poll_started(meta, since);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ready_poll_started(&self, meta: &TaskMeta<'_>, since: ReadySince) {
+        let ready_for = self.recorder.ready_for(since, self.recorder.kept.clock.ticks());
+        self.recorder.poll_started(number(meta.id()), Some(ready_for), || self.location(meta));
     }
 
     #[cold]

@@ -1,26 +1,37 @@
-//! The function that stands in for Tokio's.
+//! The functions that stand in for Tokio's.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{RawWaker, Waker};
 
-use super::Unseen;
-use super::table::{Table, in_a_task};
+use super::table::{OfEach, Table, in_a_task};
+use super::{Unseen, ids};
 use crate::sys::filter;
 
-/// What is told of the clones.
+/// What is told of the wakers.
 pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task at this address, before that.
     fn cloned(task: *const ());
 
-    /// Returns whether [`cloned`](Self::cloned) is called as this waker is cloned, which is that of a task that is polled.
-    fn sees(waker: &Waker) -> bool;
+    /// Called by the thread that wakes the task with this id, before that.
+    fn woken(task: u64);
+
+    /// Returns whether these are called as this waker is cloned, and as it wakes its task in both ways, which is polled.
+    fn sees(waker: &Waker) -> Sees;
 }
 
-/// The address of Tokio's function. It stays once it is known: a thread may be just about to call it.
-static TOKIOS: AtomicUsize = AtomicUsize::new(0);
+/// What was seen of a waker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sees {
+    pub(crate) clones: bool,
+    pub(crate) wakes: bool,
+}
 
-static STATE: Mutex<State> = Mutex::new(State { users: 0, is_behind: false, table: None });
+/// The addresses of Tokio's functions. They stay once they are known: a thread may be just about to call one.
+static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 3];
+
+static STATE: Mutex<State> =
+    Mutex::new(State { users: 0, is_behind: false, table: None, sees_wakes: false });
 
 struct State {
     /// The number of calls of [`install`] that succeeded, less those of [`uninstall`].
@@ -29,26 +40,31 @@ struct State {
     is_behind: bool,
     /// The table, or why there is nothing to be seen, once that is known.
     table: Option<Result<Table, Unseen>>,
+    /// `true` if wakes are seen while there are users.
+    sees_wakes: bool,
 }
 
-/// Has all clones told to `O` from now on. Each call that succeeds needs one of [`uninstall`]; all have the same observer.
+/// Has all clones told to `O` from now on, and wakes as well if it can be known which tasks they wake. Returns whether wakes
+/// are told. Each call that succeeds needs one of [`uninstall`]; all have the same observer.
 ///
 /// # Errors
 ///
 /// If that isn't possible. What failed once isn't tried again.
-pub(crate) fn install<O: Observer>() -> Result<(), Unseen> {
+pub(crate) fn install<O: Observer>() -> Result<bool, Unseen> {
     let mut state = state();
     let state = &mut *state;
     if state.users == 0 {
         let table = *state.table.get_or_insert_with(find);
-        let begun = table.and_then(|table| begin::<O>(table, &mut state.is_behind));
-        if let Err(why) = begun {
-            state.table = Some(Err(why));
-            return Err(why);
+        match table.and_then(|table| begin::<O>(table, &mut state.is_behind)) {
+            Ok(sees_wakes) => state.sees_wakes = sees_wakes,
+            Err(why) => {
+                state.table = Some(Err(why));
+                return Err(why);
+            }
         }
     }
     state.users += 1;
-    Ok(())
+    Ok(state.sees_wakes)
 }
 
 /// Ends what a call of [`install`] began.
@@ -75,32 +91,54 @@ fn find() -> Result<Table, Unseen> {
     Table::find().ok_or(Unseen::NoTable)
 }
 
-fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<(), Unseen> {
+/// Returns whether wakes are seen.
+fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<bool, Unseen> {
     if !filter::allows_all() {
         return Err(Unseen::Filtered);
     }
-    let there = table.clones();
-    if there != ours::<O>() && !*is_behind {
-        TOKIOS.store(there, Ordering::Release);
-        if !table.set_clones(ours::<O>()) {
+    let there = table.functions();
+    if there[CLONE] != ours::<O>()[CLONE] && !*is_behind {
+        for (tokios, there) in TOKIOS.iter().zip(there) {
+            tokios.store(there, Ordering::Release);
+        }
+        let mut functions = ours::<O>();
+        if !ids::are_known() {
+            functions = [functions[CLONE], there[WAKE], there[WAKE_BY_REF]];
+        }
+        if !table.set(functions) {
             return Err(Unseen::ReadOnly);
         }
     }
-    if in_a_task(O::sees) == Some(true) {
-        return Ok(());
+    let seen = in_a_task(O::sees).unwrap_or_default();
+    if !seen.clones {
+        end::<O>(table, is_behind);
+        return Err(Unseen::OwnClone);
     }
-    end::<O>(table, is_behind);
-    Err(Unseen::OwnClone)
+    if !seen.wakes && !*is_behind {
+        let [_, wake, wake_by_ref] = tokios();
+        table.set([ours::<O>()[CLONE], wake, wake_by_ref]);
+    }
+    Ok(seen.wakes)
 }
 
 fn end<O: Observer>(table: Table, is_behind: &mut bool) {
     // A filter that was installed since may end the process.
-    let is_there = table.clones() == ours::<O>() && filter::allows_all();
-    *is_behind = !is_there || !table.set_clones(TOKIOS.load(Ordering::Acquire));
+    let is_there = table.functions()[CLONE] == ours::<O>()[CLONE] && filter::allows_all();
+    *is_behind = !is_there || !table.set(tokios());
 }
 
-fn ours<O: Observer>() -> usize {
-    clone::<O> as *const () as usize
+fn tokios() -> OfEach<usize> {
+    [CLONE, WAKE, WAKE_BY_REF].map(|which| TOKIOS[which].load(Ordering::Acquire))
+}
+
+/// The places of the functions in [`OfEach`].
+const CLONE: usize = 0;
+const WAKE: usize = 1;
+const WAKE_BY_REF: usize = 2;
+
+fn ours<O: Observer>() -> OfEach<usize> {
+    let wakes = [wake::<O> as *const (), wake_by_ref::<O> as *const ()];
+    [clone::<O> as *const () as usize, wakes[0] as usize, wakes[1] as usize]
 }
 
 /// # Safety
@@ -108,10 +146,42 @@ fn ours<O: Observer>() -> usize {
 /// As of the function that it stands in for: `task` is the data of a waker of Tokio's.
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     O::cloned(task);
-    let tokios = TOKIOS.load(Ordering::Acquire);
+    let tokios = TOKIOS[CLONE].load(Ordering::Acquire);
     // SAFETY: it is what the table had for this function, which is called with what it is to be called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
     let tokios: unsafe fn(*const ()) -> RawWaker = unsafe { std::mem::transmute(tokios) };
+    // SAFETY: as of this function.
+    unsafe { tokios(task) }
+}
+
+/// # Safety
+///
+/// As of [`clone`].
+unsafe fn wake<O: Observer>(task: *const ()) {
+    // SAFETY: as of this function.
+    unsafe { woken::<O, WAKE>(task) };
+}
+
+/// # Safety
+///
+/// As of [`clone`].
+unsafe fn wake_by_ref<O: Observer>(task: *const ()) {
+    // SAFETY: as of this function.
+    unsafe { woken::<O, WAKE_BY_REF>(task) };
+}
+
+/// # Safety
+///
+/// As of [`clone`].
+#[inline(always)]
+unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
+    // Before it is woken, as it may be gone then. SAFETY: as of this function.
+    if let Some(id) = unsafe { ids::of(task) } {
+        O::woken(id);
+    }
+    let tokios = TOKIOS[WHICH].load(Ordering::Acquire);
+    // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
+    let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };
     // SAFETY: as of this function.
     unsafe { tokios(task) }
 }

@@ -1,18 +1,20 @@
-//! Sees the clones of the wakers of Tokio's tasks.
+//! Sees the clones of the wakers of Tokio's tasks, and what they wake.
 //!
-//! All tasks have wakers with the same table of functions, a static of Tokio. [`install`] puts a function of ours in place of
-//! the one that clones, which then calls Tokio's. Rust regards that table as immutable: `docs/decisions/0010-waits.md`
+//! All tasks have wakers with the same table of functions, a static of Tokio. [`install`] puts functions of ours in place of
+//! those that clone and wake, which then call Tokio's. Rust regards that table as immutable: `docs/decisions/0010-waits.md`
 //! says why it is written to all the same, and what can happen.
 
 #[cfg(has_wakes)]
 mod hook;
+#[cfg(has_wakes)]
+mod ids;
 #[cfg(has_wakes)]
 mod page;
 #[cfg(has_wakes)]
 mod table;
 
 #[cfg(has_wakes)]
-pub(crate) use hook::{Observer, install, uninstall};
+pub(crate) use hook::{Observer, Sees, install, uninstall};
 
 /// The reason why clones aren't seen.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none are asked for"))]

@@ -13,9 +13,7 @@ impl Page {
     /// Makes the pages of `len` bytes at `address` writable, unless they are. Returns `None` if that isn't possible, or if
     /// they have code in them.
     pub(super) fn make_writable(address: usize, len: usize) -> Option<Self> {
-        // SAFETY: it has no preconditions. Test: `sys::task_waker::page::tests::a_page_is_as_it_was`.
-        let size = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
-        let pages = address / size * size..(address + len).next_multiple_of(size);
+        let pages = pages(address, len)?;
         let protection = protection(&pages).or_else(|| by_headers(&pages))?;
         if protection & libc::PROT_WRITE != 0 {
             return Some(Self { pages, before: None });
@@ -38,6 +36,20 @@ fn protect(pages: &Range<usize>, protection: i32) -> bool {
     let address = std::ptr::without_provenance_mut(pages.start);
     // SAFETY: the pages stay readable: nobody notices but who writes to them. Test: as above.
     unsafe { libc::mprotect(address, pages.len(), protection) == 0 }
+}
+
+/// Returns whether there is memory of a program or library at all of these addresses, which can be read and isn't code.
+pub(super) fn is_data(address: usize, len: usize) -> bool {
+    let Some(pages) = pages(address, len) else { return false };
+    let protection = protection(&pages).or_else(|| by_headers(&pages)).unwrap_or(0);
+    protection & (libc::PROT_READ | libc::PROT_EXEC) == libc::PROT_READ
+}
+
+/// Returns the pages of `len` bytes at `address`.
+fn pages(address: usize, len: usize) -> Option<Range<usize>> {
+    // SAFETY: it has no preconditions. Test: `sys::task_waker::page::tests::a_page_is_as_it_was`.
+    let size = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+    Some(address / size * size..address.checked_add(len)?.checked_next_multiple_of(size)?)
 }
 
 /// Returns the protection of these pages, as the system says. `None` if it doesn't, or if they differ.

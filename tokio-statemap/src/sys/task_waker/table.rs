@@ -15,46 +15,49 @@ use super::page::Page;
 /// The number of functions in a table.
 const FUNCTIONS: usize = 4;
 
+/// What is known of each function that is observed: the one that clones, the one that wakes, and the one that wakes by
+/// reference.
+pub(super) type OfEach<T> = [T; 3];
+
 /// The table of all tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     words: &'static [AtomicUsize; FUNCTIONS],
-    /// The place among them of the function that clones.
-    clones: usize,
+    /// The places among them of those that are observed.
+    places: OfEach<usize>,
 }
 
 impl Table {
     /// Finds the table of the tasks of this Tokio.
     pub(super) fn find() -> Option<Self> {
-        let clones = place_of_clones()?;
+        let places = places()?;
         let table: &'static RawWakerVTable = in_a_task(Waker::vtable)?;
-        // SAFETY: a table is as large, which `place_of_clones` checks, and has the alignment of what it consists of. It is
-        // read by atomic loads, and written to in `set_clones` alone, where its page is writable. Test:
+        // SAFETY: a table is as large, which `places` checks, and has the alignment of what it consists of. It is
+        // read by atomic loads, and written to in `set` alone, where its page is writable. Test:
         // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
         let words = unsafe { &*std::ptr::from_ref(table).cast() };
-        Some(Self { words, clones })
+        Some(Self { words, places })
     }
 
-    /// Returns the address of the function that clones.
-    pub(super) fn clones(self) -> usize {
-        self.words[self.clones].load(Ordering::Acquire)
+    /// Returns the addresses of the functions.
+    pub(super) fn functions(self) -> OfEach<usize> {
+        self.places.map(|place| self.words[place].load(Ordering::Acquire))
     }
 
-    /// Sets the function that clones to the one at this address. Returns whether that was possible.
-    pub(super) fn set_clones(self, function: usize) -> bool {
-        let word = &self.words[self.clones];
-        let Some(page) = Page::make_writable(std::ptr::from_ref(word).addr(), size_of_val(word))
-        else {
-            return false;
-        };
-        word.store(function, Ordering::Release);
+    /// Sets the functions to those at these addresses. Returns whether that was possible.
+    pub(super) fn set(self, functions: OfEach<usize>) -> bool {
+        let words = std::ptr::from_ref(self.words).addr();
+        let Some(page) = Page::make_writable(words, size_of_val(self.words)) else { return false };
+        for (place, function) in self.places.into_iter().zip(functions) {
+            self.words[place].store(function, Ordering::Release);
+        }
         page.restore();
         true
     }
 }
 
-/// Returns which of the words of a table is the function that clones: Rust doesn't say. `None` if there are others.
-fn place_of_clones() -> Option<usize> {
+/// Returns which of the words of a table are the functions that are observed: Rust doesn't say. `None` if there are others.
+fn places() -> Option<OfEach<usize>> {
     unsafe fn clones(_: *const ()) -> RawWaker {
         RawWaker::new(std::ptr::null(), &OURS)
     }
@@ -75,16 +78,21 @@ fn place_of_clones() -> Option<usize> {
     }
     // SAFETY: it is as large, and consists of addresses of functions. Test: as above.
     let words: [usize; FUNCTIONS] = unsafe { std::mem::transmute_copy(&OURS) };
-    let functions = [wakes as *const (), wakes_by_ref as *const (), drops as *const ()];
-    let clones = clones as *const () as usize;
-    let are_known = functions.iter().all(|function| words.contains(&(*function as usize)));
-    are_known.then(|| words.iter().position(|&word| word == clones)).flatten()
+    let place = |function: *const ()| words.iter().position(|&word| word == function as usize);
+    place(drops as *const ())?;
+    let wakes = (place(wakes as *const ())?, place(wakes_by_ref as *const ())?);
+    Some([place(clones as *const ())?, wakes.0, wakes.1])
 }
 
 /// Returns what `see` returns for the waker of a task, in a poll of it. `None` where there can be no task.
 ///
 /// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.
 pub(super) fn in_a_task<R: 'static>(see: fn(&Waker) -> R) -> Option<R> {
+    in_a_task_with((), see)
+}
+
+/// The same, of a task in which `part` is.
+pub(super) fn in_a_task_with<T: 'static, R: 'static>(part: T, see: fn(&Waker) -> R) -> Option<R> {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         return None;
     }
@@ -92,6 +100,7 @@ pub(super) fn in_a_task<R: 'static>(see: fn(&Waker) -> R) -> Option<R> {
     let seen = Rc::new(Cell::new(None));
     let sees = Rc::clone(&seen);
     set.spawn_local(poll_fn(move |cx: &mut Context<'_>| {
+        std::hint::black_box(&part);
         sees.set(Some(see(cx.waker())));
         Poll::Ready(())
     }));

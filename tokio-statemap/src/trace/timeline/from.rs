@@ -47,6 +47,7 @@ impl Timeline {
             begin_ns: snapshot.detail_ns,
         };
         let mut timeline = Self::from_built(built, quiet, &snapshot.capture.config);
+        timeline.settings.schedule_latency &= !snapshot.capture.misses_ready_times;
         timeline.tasks.carry_waits();
         timeline.local_tasks = local_tasks(snapshot);
         timeline.places.calls_at_end = calls_at_end(snapshot).into();

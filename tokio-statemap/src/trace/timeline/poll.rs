@@ -123,7 +123,7 @@ impl Poll {
     ///
     /// If recording was stopped during the poll, this is the time of the stop. If the task was
     /// polled or dropped on another thread before the hook for the end of this poll ran, it is the
-    /// time at which the task became ready for that poll, or else at which it was polled or dropped
+    /// time at which Tokio queued it for that poll, if that is known, or else at which it was polled or dropped
     /// there.
     pub fn end_ns(&self) -> Option<u64> {
         (self.end_ns != OPEN).then_some(self.end_ns)

@@ -25,9 +25,7 @@ impl RecordSettings {
         Self {
             trace_target: config.trace_target,
             task_hooks: cfg!(tokio_unstable),
-            schedule_latency: config.trace_target.tracks_tasks()
-                && config.schedule_latency
-                && CollectorConfig::CAN_KNOW_READY,
+            schedule_latency: config.knows_ready(),
             long_poll: config.long_poll,
         }
     }

@@ -36,7 +36,7 @@ pub struct Task {
     /// The wait that it was in at the start of its row, if it waited then and has no polls.
     pub carried_wait: Option<CarriedWait>,
     /// The time from which on it was ready for a poll that is cut off. Only a part of a timeline
-    /// has it, as Tokio reports it with that poll.
+    /// has it, as it is recorded with that poll.
     pub(crate) ready_ns: Option<NonZeroU64>,
 }
 

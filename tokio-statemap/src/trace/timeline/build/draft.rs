@@ -73,20 +73,20 @@ impl Draft {
         self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
     }
 
-    /// Ends the waits: forgets what is only noted for this. With `carries`, it gives each poll in which nothing cloned the
+    /// Ends the waits: forgets what is only noted for this. With `sees_wakers`, it gives each poll in which nothing cloned the
     /// task's waker the place where the task waited before, in the same window: what keeps its waker clones it once. Of a
     /// root future its probe tells.
     pub(super) fn end_waits(
         &mut self,
         id: u64,
-        carries: bool,
+        sees_wakers: bool,
         (windows, recent_ns): (&[(u64, u64)], u64),
     ) {
-        let carries = carries && !is_root(id);
+        let carries = sees_wakers && !is_root(id);
         let terminated_ns = self.terminated.map(|(at, _)| at);
         let mut last = None;
         let mut before: Option<(usize, bool)> = None;
-        order(&mut self.polls);
+        order(&mut self.polls, sees_wakers);
         for poll in &mut self.polls {
             let start_ns = poll.start_ns();
             let window = windows.partition_point(|&(from, _)| from <= start_ns);
@@ -184,11 +184,12 @@ const CLOCKS_DIFFER_NS: u64 = 1_000;
 ///
 /// A task can be polled elsewhere before the hook for the end of its poll runs, if it is woken by
 /// then and the thread is off-CPU in between. That poll was over when the task was queued, which is
-/// when it became ready for the next one.
+/// when it became ready for the next one, as Tokio measures it. Where wakers are seen, it may have been
+/// woken within that poll, so it isn't known more than that it was over when the next one began.
 ///
 /// A poll that is still running sorts last, even if the clock of its thread is behind by
 /// [`CLOCKS_DIFFER_NS`].
-fn order(polls: &mut [Poll]) {
+fn order(polls: &mut [Poll], sees_wakers: bool) {
     let key = |poll: &Poll| {
         let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
         (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
@@ -201,7 +202,7 @@ fn order(polls: &mut [Poll]) {
         let (poll, next) = (polls[i - 1], polls[i]);
         let is_over = poll.end_ns().is_none_or(|end| end > next.start_ns());
         if is_over && poll.start_ns() <= next.start_ns() {
-            let ready_ns = next.ready_ns().unwrap_or(next.start_ns());
+            let ready_ns = next.ready_ns().filter(|_| !sees_wakers).unwrap_or(next.start_ns());
             polls[i - 1] = poll.ended(ready_ns.clamp(poll.start_ns(), next.start_ns()));
         }
     }

@@ -1,0 +1,92 @@
+//! The id of the task that a waker is of.
+//!
+//! All tasks of Tokio begin with a header, to which the data of their wakers point. It has the address of a table of what a
+//! task's type needs, in which one word is the distance from the header to the task's id. Which word that is, is found in
+//! tasks of our own.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
+
+use super::page;
+use super::table::in_a_task_with;
+
+/// The place of the table's address in a header: after the task's state, and the next task of a queue.
+const TABLE: usize = 2;
+/// The number of words of the table that are looked at. It has one or two less.
+const WORDS: usize = 12;
+/// The largest distance that is looked at. Our own tasks are larger.
+const FARTHEST: usize = 512;
+
+/// The place of that word; 0 while it isn't known: that word is a function.
+static WORD: AtomicUsize = AtomicUsize::new(0);
+
+/// Finds out where ids are, once. Returns whether that is known.
+pub(super) fn are_known() -> bool {
+    static ARE_KNOWN: OnceLock<bool> = OnceLock::new();
+    *ARE_KNOWN.get_or_init(find)
+}
+
+fn find() -> bool {
+    #[repr(align(64))]
+    struct Aligned;
+
+    // Tasks of different forms: only one word leads to the id in all of them.
+    let small = in_a_task_with([0_u8; FARTHEST], candidates);
+    let large = in_a_task_with([0_u64; FARTHEST], candidates);
+    let aligned = in_a_task_with(([0_u8; FARTHEST], Aligned), candidates);
+    let all = [small, large, aligned].map(|found| found.unwrap_or(0));
+    let in_all = all[0] & all[1] & all[2];
+    if in_all.count_ones() != 1 || in_all == 1 {
+        return false;
+    }
+    WORD.store(in_all.trailing_zeros() as usize, Ordering::Release);
+    true
+}
+
+/// Returns the words that lead to the id of the task that is polled, whose waker this is, a bit for each.
+fn candidates(waker: &Waker) -> u16 {
+    let id = tokio::task::try_id().and_then(|id| id.to_string().parse::<u64>().ok());
+    let Some(id) = id else { return 0 };
+    let header = waker.data().cast::<usize>();
+    // SAFETY: a task is much larger than this. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
+    let table = unsafe { header.add(TABLE).read() };
+    let is_there =
+        table % align_of::<usize>() == 0 && page::is_data(table, WORDS * size_of::<usize>());
+    if !is_there {
+        return 0;
+    }
+    let table = std::ptr::with_exposed_provenance::<usize>(table);
+    let mut found = 0;
+    for word in 0..WORDS {
+        // SAFETY: it was just seen to be memory with data. Test: as above.
+        let distance = unsafe { table.add(word).read() };
+        let is_distance = distance % align_of::<u64>() == 0
+            && (TABLE * size_of::<usize>()..=FARTHEST - size_of::<u64>()).contains(&distance);
+        // SAFETY: the task is larger, and what is there is read as it is. Test: as above.
+        if is_distance && unsafe { header.byte_add(distance).cast::<u64>().read() } == id {
+            found |= 1 << word;
+        }
+    }
+    found
+}
+
+/// Returns the id of a task. `None` on a thread that doesn't know yet where ids are.
+///
+/// # Safety
+///
+/// `task` is the data of a waker of a task of Tokio's.
+#[inline]
+pub(super) unsafe fn of(task: *const ()) -> Option<u64> {
+    let word = WORD.load(Ordering::Relaxed);
+    if word == 0 {
+        return None;
+    }
+    // SAFETY: the same was so in tasks of our own, and the type of these is not known to Tokio. The header and the table are not
+    // changed while there is a waker, nor is the id. Test: as above.
+    unsafe {
+        let table = *task.cast::<*const usize>().add(TABLE);
+        let distance = *table.add(word);
+        Some(*task.byte_add(distance).cast::<u64>())
+    }
+}
