@@ -82,11 +82,15 @@ impl RecordedRuntime {
 impl Shared {
     /// Sets the runtime that this recorder belongs to.
     pub(crate) fn set_runtime(&self, handle: &Handle) {
+        if self.runtime.is_known() {
+            return;
+        }
+        // First, as from then on other threads take it for registered.
+        runtimes::register(handle.id(), self.this());
         if self.runtime.id.set(handle.id()).is_ok() {
             if let Some(name) = handle.name() {
                 self.runtime.set_name(name);
             }
-            runtimes::register(handle.id(), self.this());
             // It has no threads to start, and its hooks may have nothing to tell.
             if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
                 self.runtime.is_hooked.store(true, Ordering::Relaxed);
