@@ -57,7 +57,7 @@ async fn program() {
         waits.await.unwrap();
         thread.join().unwrap();
     }
-    while tasks.len() > 0 {
+    while !tasks.is_empty() {
         notify.notify_waiters();
         tasks.try_join_next();
         tokio::time::sleep(Duration::from_millis(1)).await;
