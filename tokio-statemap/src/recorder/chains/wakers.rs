@@ -15,6 +15,9 @@ use crate::util::sync::lock;
 /// The number of recorders that see the wakers of tasks.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
+/// The number of those for which wakes tell when tasks become ready. While there are none, wakes aren't looked at.
+static TAKING: AtomicUsize = AtomicUsize::new(0);
+
 /// Returns whether the clones of tasks' wakers are seen.
 #[inline]
 pub(crate) fn are_watched() -> bool {
@@ -41,13 +44,17 @@ impl Wakers {
     pub(crate) fn watch(&self) {
         let mut state = lock(&self.0);
         if !state.is_watching {
+            TAKING.fetch_add(usize::from(state.take_ready_times), Ordering::Relaxed);
             let watched = task_waker::install::<Captures>();
             state.is_watching = watched.is_ok();
             state.are_seen = watched.is_ok();
             state.miss_ready_times = state.take_ready_times && watched != Ok(true);
             match watched {
                 Ok(_) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
-                Err(why) => tell(why, state.miss_ready_times),
+                Err(why) => {
+                    TAKING.fetch_sub(usize::from(state.take_ready_times), Ordering::Relaxed);
+                    tell(why, state.miss_ready_times);
+                }
             }
         }
     }
@@ -58,18 +65,22 @@ impl Wakers {
         if process::is_forked() {
             return;
         }
-        if std::mem::take(&mut lock(&self.0).is_watching) {
+        let mut state = lock(&self.0);
+        if std::mem::take(&mut state.is_watching) {
             WATCHING.fetch_sub(1, Ordering::Relaxed);
             task_waker::uninstall::<Captures>();
+            TAKING.fetch_sub(usize::from(state.take_ready_times), Ordering::Relaxed);
         }
     }
 
     /// Has the wakes of tasks tell when these become ready, if they would be seen now. Returns whether they are.
     pub(crate) fn take_ready_times(&self) -> bool {
+        TAKING.fetch_add(1, Ordering::Relaxed);
         let watched = task_waker::install::<Captures>();
         if watched.is_ok() {
             task_waker::uninstall::<Captures>();
         }
+        TAKING.fetch_sub(1, Ordering::Relaxed);
         lock(&self.0).take_ready_times = watched == Ok(true);
         watched == Ok(true)
     }
@@ -122,7 +133,9 @@ impl Observer for Captures {
 
     #[inline]
     fn woken(task: u64) {
-        ready::woken(task);
+        if TAKING.load(Ordering::Relaxed) != 0 {
+            ready::woken(task);
+        }
     }
 
     #[inline(never)]
