@@ -27,6 +27,16 @@ pub(crate) struct Sees {
     pub(crate) wakes: bool,
 }
 
+impl Sees {
+    fn bits(self) -> usize {
+        usize::from(self.clones) | usize::from(self.wakes) << 1
+    }
+
+    fn from_bits(bits: usize) -> Self {
+        Self { clones: bits & 1 != 0, wakes: bits & 2 != 0 }
+    }
+}
+
 /// The addresses of Tokio's functions. They stay once they are known: a thread may be just about to call one.
 static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 3];
 
@@ -109,7 +119,7 @@ fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<bool, Unseen
             return Err(Unseen::ReadOnly);
         }
     }
-    let seen = in_a_task(O::sees).unwrap_or_default();
+    let seen = Sees::from_bits(in_a_task(|waker| O::sees(waker).bits()).unwrap_or(0));
     if !seen.clones {
         end::<O>(table, is_behind);
         return Err(Unseen::OwnClone);

@@ -2,21 +2,19 @@
 //!
 //! All tasks of Tokio begin with a header, to which the data of their wakers point. It has the address of a table of what a
 //! task's type needs, in which one word is the distance from the header to the task's id. Which word that is, is found in
-//! tasks of our own.
+//! two tasks of our own.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 
 use super::page;
-use super::table::in_a_task_with;
+use super::table::{TASK_SIZE, in_a_task};
 
 /// The place of the table's address in a header: after the task's state, and the next task of a queue.
 const TABLE: usize = 2;
 /// The number of words of the table that are looked at. It has one or two less.
 const WORDS: usize = 12;
-/// The largest distance that is looked at. Our own tasks are larger.
-const FARTHEST: usize = 512;
 
 /// The place of that word; 0 while it isn't known: that word is a function.
 static WORD: AtomicUsize = AtomicUsize::new(0);
@@ -28,24 +26,17 @@ pub(super) fn are_known() -> bool {
 }
 
 fn find() -> bool {
-    #[repr(align(64))]
-    struct Aligned;
-
-    // Tasks of different forms: only one word leads to the id in all of them.
-    let small = in_a_task_with([0_u8; FARTHEST], candidates);
-    let large = in_a_task_with([0_u64; FARTHEST], candidates);
-    let aligned = in_a_task_with(([0_u8; FARTHEST], Aligned), candidates);
-    let all = [small, large, aligned].map(|found| found.unwrap_or(0));
-    let in_all = all[0] & all[1] & all[2];
-    if in_all.count_ones() != 1 || in_all == 1 {
+    // Two ids: only one word leads to both.
+    let found = in_a_task(candidates).unwrap_or(0) & in_a_task(candidates).unwrap_or(0);
+    if found.count_ones() != 1 || found == 1 {
         return false;
     }
-    WORD.store(in_all.trailing_zeros() as usize, Ordering::Release);
+    WORD.store(found.trailing_zeros() as usize, Ordering::Release);
     true
 }
 
 /// Returns the words that lead to the id of the task that is polled, whose waker this is, a bit for each.
-fn candidates(waker: &Waker) -> u16 {
+fn candidates(waker: &Waker) -> usize {
     let id = tokio::task::try_id().and_then(|id| id.to_string().parse::<u64>().ok());
     let Some(id) = id else { return 0 };
     let header = waker.data().cast::<usize>();
@@ -62,7 +53,7 @@ fn candidates(waker: &Waker) -> u16 {
         // SAFETY: it was just seen to be memory with data. Test: as above.
         let distance = unsafe { table.add(word).read() };
         let is_distance = distance % align_of::<u64>() == 0
-            && (TABLE * size_of::<usize>()..=FARTHEST - size_of::<u64>()).contains(&distance);
+            && (TABLE * size_of::<usize>()..=TASK_SIZE - size_of::<u64>()).contains(&distance);
         // SAFETY: the task is larger, and what is there is read as it is. Test: as above.
         if is_distance && unsafe { header.byte_add(distance).cast::<u64>().read() } == id {
             found |= 1 << word;

@@ -31,11 +31,11 @@ impl Table {
     /// Finds the table of the tasks of this Tokio.
     pub(super) fn find() -> Option<Self> {
         let places = places()?;
-        let table: &'static RawWakerVTable = in_a_task(Waker::vtable)?;
+        let table = in_a_task(|waker| std::ptr::from_ref(waker.vtable()).expose_provenance())?;
         // SAFETY: a table is as large, which `places` checks, and has the alignment of what it consists of. It is
         // read by atomic loads, and written to in `set` alone, where its page is writable. Test:
         // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
-        let words = unsafe { &*std::ptr::from_ref(table).cast() };
+        let words = unsafe { &*std::ptr::with_exposed_provenance(table) };
         Some(Self { words, places })
     }
 
@@ -84,21 +84,20 @@ fn places() -> Option<OfEach<usize>> {
     Some([place(clones as *const ())?, wakes.0, wakes.1])
 }
 
+/// The least size of a task of our own.
+pub(super) const TASK_SIZE: usize = 512;
+
 /// Returns what `see` returns for the waker of a task, in a poll of it. `None` where there can be no task.
 ///
 /// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.
-pub(super) fn in_a_task<R: 'static>(see: fn(&Waker) -> R) -> Option<R> {
-    in_a_task_with((), see)
-}
-
-/// The same, of a task in which `part` is.
-pub(super) fn in_a_task_with<T: 'static, R: 'static>(part: T, see: fn(&Waker) -> R) -> Option<R> {
+pub(super) fn in_a_task(see: fn(&Waker) -> usize) -> Option<usize> {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         return None;
     }
     let set = LocalSet::new();
     let seen = Rc::new(Cell::new(None));
     let sees = Rc::clone(&seen);
+    let part = [0_u8; TASK_SIZE];
     set.spawn_local(poll_fn(move |cx: &mut Context<'_>| {
         std::hint::black_box(&part);
         sees.set(Some(see(cx.waker())));
