@@ -43,9 +43,9 @@ pub struct CollectorConfig {
     pub include_spawn_location: bool,
     /// Enables recording the times at which tasks become ready. Default: `true`.
     ///
-    /// Where the wakers of tasks are seen ([`wakes`](Self::wakes)), these times are those of the wakes. Elsewhere this makes Tokio read its own clock at
-    /// each wake and each poll, which costs 60 to 150 ns per poll. Without it, a task that was woken and waits for a worker looks
-    /// like one that waits to be woken. It has no effect without this crate's feature `schedule-latency`.
+    /// Where the wakers of tasks are seen ([`wakes`](Self::wakes)), these times are those of the wakes. Elsewhere this makes Tokio
+    /// read its own clock at each wake and each poll, which costs 60 to 150 ns per poll. Without it, a task that was woken and waits
+    /// for a worker looks like one that waits to be woken. It has no effect without this crate's feature `schedule-latency`.
     pub schedule_latency: bool,
     /// The minimum length of a poll that is called long. Default: 1 ms.
     pub long_poll: Duration,
@@ -59,8 +59,7 @@ pub struct CollectorConfig {
     /// Enables seeing where tasks wait, all of them, as their wakers are cloned, and when they are woken. Default: `true`.
     ///
     /// For that functions of this crate stand in for three of Tokio's, while anything is recorded, and for a moment when hooks are
-    /// registered. It has no effect without
-    /// this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 50 ns longer.
+    /// registered. It has no effect without this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 50 ns longer.
     pub wakes: bool,
 }
 

@@ -20,7 +20,7 @@ use tokio_statemap::{CollectorConfig, Hooks, register_hooks_with};
 /// By how much the two may differ: the hook of Tokio's that tells one comes after the hook that tells the other.
 const SAME: Duration = Duration::from_micros(20);
 
-/// What Tokio says of each poll of a task, in order.
+/// For how long each task was ready before each of its polls, by the task's id, as Tokio says.
 type OfTasks = Mutex<HashMap<u64, Vec<Option<Duration>>>>;
 
 /// Wakes tasks in all ways that Tokio has.

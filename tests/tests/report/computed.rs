@@ -79,7 +79,7 @@ fn what_short_polls_compute_is_named_with_its_caller() {
         let first = report.computed.functions.first().unwrap_or_else(|| panic!("{text}"));
         let name = concat!(module_path!(), "::scores");
         assert_eq!(&*first.frame.function, name, "{text}");
-        // Of what was seen: on a busy machine there are samples without a stack.
+        // Only samples with a stack count here: on a busy machine some have none.
         let seen_ns: u64 = report.computed.functions.iter().map(|function| function.cpu_ns).sum();
         assert!(first.cpu_ns > seen_ns / 2, "{text}");
         let callers: Vec<_> = first.callers.iter().map(|caller| &*caller.function).collect();

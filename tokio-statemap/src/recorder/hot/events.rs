@@ -11,7 +11,6 @@ use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
-use crate::recorder::ready::ReadySince;
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
@@ -100,12 +99,6 @@ impl Shared {
         })
     }
 
-    /// Returns for how long a task has been ready at `ticks`.
-    #[inline]
-    pub(crate) fn ready_for(&self, since: ReadySince, ticks: u64) -> Duration {
-        Duration::from_nanos(self.kept.clock.rate().length_ns(since.ticks_until(ticks)))
-    }
-
     /// Fast path of [`poll_ended`](Self::poll_ended). The worker is only unknown at the end of a
     /// poll if its start was not recorded, and that case is left to the slow path.
     #[inline]
@@ -178,14 +171,14 @@ impl Shared {
     pub(crate) fn poll_started(
         self: &Arc<Self>,
         id: u64,
-        ready_for: Option<Duration>,
+        ready_for: &dyn Fn(u64) -> Option<Duration>,
         location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
         self.record(|thread, ticks| {
             self.note_worker(thread, ticks);
             thread.polled = id;
             self.record_origin(thread, ticks, id, location);
-            let Some(ready_for) = ready_for else {
+            let Some(ready_for) = ready_for(ticks) else {
                 return thread.push(self, ticks, Kind::PollStart, id);
             };
             let ready_for_ns = ready_for.as_nanos() as u64;

@@ -100,6 +100,12 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
+        self.before_poll(meta, AsTokioSays);
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    fn before_poll(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
         if cfg!(feature = "sdt") {
             let id = number(meta.id());
             if let Some(ready_for) = ready_for(meta) {
@@ -107,7 +113,10 @@ impl TokioHooks {
             }
             trace_points::poll_start(id, meta.spawned_at());
         }
-        self.recorder.hook(|window| self.add_poll_start(meta, window), || self.poll_started(meta));
+        self.recorder.hook(
+            |window| self.add_poll_start(meta, window, ready),
+            || self.poll_started(meta, ready),
+        );
     }
 
     /// As [`before_task_poll`](Self::before_task_poll), where the wakers of tasks are seen.
@@ -120,18 +129,8 @@ impl TokioHooks {
         // Once, as this forgets it. It is kept over all that follows, as the fast path may come to nothing.
         match self.takes_ready_times.then(|| ready::poll_starts(number(meta.id()))).flatten() {
             None => self.before_task_poll(meta),
-            Some(since) => self.before_ready_task_poll(meta, since),
+            Some(since) => self.before_poll(meta, since),
         }
-    }
-
-    /// As [`before_task_poll`](Self::before_task_poll), of a task that was woken or spawned then.
-    #[cfg(tokio_unstable)]
-    #[inline]
-    fn before_ready_task_poll(&self, meta: &TaskMeta<'_>, since: ReadySince) {
-        self.recorder.hook(
-            |window| self.add_ready_poll_start(meta, window, since),
-            || self.ready_poll_started(meta, since),
-        );
     }
 
     #[cfg(tokio_unstable)]
@@ -197,46 +196,26 @@ impl TokioHooks {
     }
 
     #[inline(never)]
-    fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
-        if !Shared::add_poll_start(window, || number(meta.id()), |_| ready_for(meta)) {
-            self.add_late_poll_start(meta);
-        }
-    }
-
-    #[inline(never)]
-    fn add_late_poll_start(&self, meta: &TaskMeta<'_>) {
-        if !self.recorder.add_late_poll_start(|| number(meta.id()), |_| ready_for(meta)) {
-            self.poll_started(meta);
-        }
-    }
-
-    #[inline(never)]
-    fn add_ready_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId, since: ReadySince) {
-        let ready_for = |ticks| Some(self.recorder.ready_for(since, ticks));
+    fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId, ready: impl Ready) {
+        let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
         if !Shared::add_poll_start(window, || number(meta.id()), ready_for) {
-            self.add_late_ready_poll_start(meta, since);
+            self.add_late_poll_start(meta, ready);
         }
     }
 
     #[inline(never)]
-    fn add_late_ready_poll_start(&self, meta: &TaskMeta<'_>, since: ReadySince) {
-        let ready_for = |ticks| Some(self.recorder.ready_for(since, ticks));
+    fn add_late_poll_start(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
+        let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
         if !self.recorder.add_late_poll_start(|| number(meta.id()), ready_for) {
-            self.ready_poll_started(meta, since);
+            self.poll_started(meta, ready);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn ready_poll_started(&self, meta: &TaskMeta<'_>, since: ReadySince) {
-        let ready_for = self.recorder.ready_for(since, self.recorder.kept.clock.ticks());
-        self.recorder.poll_started(number(meta.id()), Some(ready_for), || self.location(meta));
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn poll_started(&self, meta: &TaskMeta<'_>) {
-        self.recorder.poll_started(number(meta.id()), ready_for(meta), || self.location(meta));
+    fn poll_started(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
+        let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
+        self.recorder.poll_started(number(meta.id()), &ready_for, || self.location(meta));
     }
 
     #[inline(never)]
@@ -275,6 +254,35 @@ impl TokioHooks {
 
     fn location(&self, meta: &TaskMeta<'_>) -> Option<&'static Location<'static>> {
         self.recorder.kept.config.include_spawn_location.then(|| meta.spawned_at())
+    }
+}
+
+/// What tells for how long a task has been ready. A type, and not a value, tells whether that is Tokio: a poll pays for no choice.
+#[cfg(tokio_unstable)]
+trait Ready: Copy {
+    /// Returns for how long the task has been ready at `ticks`, if that is known.
+    fn until(self, ticks: u64, recorder: &Shared, meta: &TaskMeta<'_>) -> Option<Duration>;
+}
+
+/// Tokio tells it, if it measures that.
+#[cfg(tokio_unstable)]
+#[derive(Clone, Copy)]
+struct AsTokioSays;
+
+#[cfg(tokio_unstable)]
+impl Ready for AsTokioSays {
+    #[inline]
+    fn until(self, _: u64, _: &Shared, meta: &TaskMeta<'_>) -> Option<Duration> {
+        ready_for(meta)
+    }
+}
+
+#[cfg(tokio_unstable)]
+impl Ready for ReadySince {
+    #[inline]
+    fn until(self, ticks: u64, recorder: &Shared, _: &TaskMeta<'_>) -> Option<Duration> {
+        let ready_ns = recorder.kept.clock.rate().length_ns(self.ticks_until(ticks));
+        Some(Duration::from_nanos(ready_ns))
     }
 }
 

@@ -8,7 +8,7 @@ use super::table::{OfEach, Table, in_a_task};
 use super::{Unseen, ids};
 use crate::sys::filter;
 
-/// What is told of the wakers.
+/// An observer of the wakers of all tasks.
 pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task at this address, before that.
     fn cloned(task: *const ());
@@ -16,11 +16,12 @@ pub(crate) trait Observer {
     /// Called by the thread that wakes the task with this id, before that.
     fn woken(task: u64);
 
-    /// Returns whether these are called as this waker is cloned, and as it wakes its task in both ways, which is polled.
+    /// Clones this waker, and wakes its task by it in both ways. Returns which of these calls the observer got. The task is the one
+    /// that is polled.
     fn sees(waker: &Waker) -> Sees;
 }
 
-/// What was seen of a waker.
+/// The calls that an observer got for a waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sees {
     pub(crate) clones: bool,
@@ -54,24 +55,27 @@ struct State {
     sees_wakes: bool,
 }
 
-/// Has all clones told to `O` from now on, and wakes as well if it can be known which tasks they wake. Returns whether wakes
-/// are told. Each call that succeeds needs one of [`uninstall`]; all have the same observer.
+/// Has all clones told to `O` from now on. With `wants_wakes` wakes are told as well, if it can be known which tasks they wake.
+/// Returns whether wakes are told. Each call that succeeds needs one of [`uninstall`]; all have the same observer.
 ///
 /// # Errors
 ///
 /// If that isn't possible. What failed once isn't tried again.
-pub(crate) fn install<O: Observer>() -> Result<bool, Unseen> {
+pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
     let mut state = state();
     let state = &mut *state;
     if state.users == 0 {
         let table = *state.table.get_or_insert_with(find);
-        match table.and_then(|table| begin::<O>(table, &mut state.is_behind)) {
+        match table.and_then(|table| begin::<O>(table, wants_wakes, &mut state.is_behind)) {
             Ok(sees_wakes) => state.sees_wakes = sees_wakes,
             Err(why) => {
                 state.table = Some(Err(why));
                 return Err(why);
             }
         }
+    } else if let (true, false, Some(Ok(table))) = (wants_wakes, state.sees_wakes, state.table) {
+        // The others didn't want them.
+        state.sees_wakes = begin::<O>(table, true, &mut state.is_behind).unwrap_or(false);
     }
     state.users += 1;
     Ok(state.sees_wakes)
@@ -102,20 +106,24 @@ fn find() -> Result<Table, Unseen> {
 }
 
 /// Returns whether wakes are seen.
-fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<bool, Unseen> {
+fn begin<O: Observer>(
+    table: Table,
+    wants_wakes: bool,
+    is_behind: &mut bool,
+) -> Result<bool, Unseen> {
     if !filter::allows_all() {
         return Err(Unseen::Filtered);
     }
-    let there = table.functions();
-    if there[CLONE] != ours::<O>()[CLONE] && !*is_behind {
-        for (tokios, there) in TOKIOS.iter().zip(there) {
-            tokios.store(there, Ordering::Release);
+    if !*is_behind {
+        let there = table.functions();
+        if there[CLONE] != ours::<O>()[CLONE] {
+            for (tokios, there) in TOKIOS.iter().zip(there) {
+                tokios.store(there, Ordering::Release);
+            }
         }
-        let mut functions = ours::<O>();
-        if !ids::are_known() {
-            functions = [functions[CLONE], there[WAKE], there[WAKE_BY_REF]];
-        }
-        if !table.set(functions) {
+        let functions =
+            if wants_wakes && ids::are_known() { ours::<O>() } else { only_clone::<O>() };
+        if functions != there && !table.set(functions) {
             return Err(Unseen::ReadOnly);
         }
     }
@@ -124,9 +132,8 @@ fn begin<O: Observer>(table: Table, is_behind: &mut bool) -> Result<bool, Unseen
         end::<O>(table, is_behind);
         return Err(Unseen::OwnClone);
     }
-    if !seen.wakes && !*is_behind {
-        let [_, wake, wake_by_ref] = tokios();
-        table.set([ours::<O>()[CLONE], wake, wake_by_ref]);
+    if wants_wakes && !seen.wakes && !*is_behind {
+        table.set(only_clone::<O>());
     }
     Ok(seen.wakes)
 }
@@ -139,6 +146,12 @@ fn end<O: Observer>(table: Table, is_behind: &mut bool) {
 
 fn tokios() -> OfEach<usize> {
     [CLONE, WAKE, WAKE_BY_REF].map(|which| TOKIOS[which].load(Ordering::Acquire))
+}
+
+/// Tokio's functions, but for the one that clones.
+fn only_clone<O: Observer>() -> OfEach<usize> {
+    let [_, wake, wake_by_ref] = tokios();
+    [ours::<O>()[CLONE], wake, wake_by_ref]
 }
 
 /// The places of the functions in [`OfEach`].

@@ -14,7 +14,7 @@ impl Page {
     /// they have code in them.
     pub(super) fn make_writable(address: usize, len: usize) -> Option<Self> {
         let pages = pages(address, len)?;
-        let protection = protection(&pages).or_else(|| by_headers(&pages))?;
+        let protection = known_protection(&pages)?;
         if protection & libc::PROT_WRITE != 0 {
             return Some(Self { pages, before: None });
         }
@@ -41,8 +41,7 @@ fn protect(pages: &Range<usize>, protection: i32) -> bool {
 /// Returns whether there is memory of a program or library at all of these addresses, which can be read and isn't code.
 pub(super) fn is_data(address: usize, len: usize) -> bool {
     let Some(pages) = pages(address, len) else { return false };
-    let protection = protection(&pages).or_else(|| by_headers(&pages)).unwrap_or(0);
-    protection & (libc::PROT_READ | libc::PROT_EXEC) == libc::PROT_READ
+    known_protection(&pages).unwrap_or(0) & (libc::PROT_READ | libc::PROT_EXEC) == libc::PROT_READ
 }
 
 /// Returns the pages of `len` bytes at `address`.
@@ -50,6 +49,11 @@ fn pages(address: usize, len: usize) -> Option<Range<usize>> {
     // SAFETY: it has no preconditions. Test: `sys::task_waker::page::tests::a_page_is_as_it_was`.
     let size = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
     Some(address / size * size..address.checked_add(len)?.checked_next_multiple_of(size)?)
+}
+
+/// Returns the protection of these pages. `None` if nothing tells it.
+fn known_protection(pages: &Range<usize>) -> Option<i32> {
+    protection(pages).or_else(|| by_headers(pages))
 }
 
 /// Returns the protection of these pages, as the system says. `None` if it doesn't, or if they differ.

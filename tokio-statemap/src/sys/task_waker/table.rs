@@ -15,8 +15,8 @@ use super::page::Page;
 /// The number of functions in a table.
 const FUNCTIONS: usize = 4;
 
-/// What is known of each function that is observed: the one that clones, the one that wakes, and the one that wakes by
-/// reference.
+/// A value for each function that is observed. In order these are the one that clones, the one that wakes, and the one that wakes
+/// by reference.
 pub(super) type OfEach<T> = [T; 3];
 
 /// The table of all tasks.
