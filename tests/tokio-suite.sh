@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tokio's own tests, under Tokio's attributes and under ours: `tests/tokio-suite.sh [TEST_FILE…]`.
+# Tokio's own tests, under Tokio's attributes and under ours: `tests/tokio-suite.sh [--concurrent | TEST_FILE…]`.
 #
 # It takes `tests/` of the package `tokio`, of the version in Cargo.lock, as cargo fetches it, with its dev-dependencies and
 # all its features. It builds and runs the files that have attributes, with `#[tokio::test]` and `#[tokio::main]` swapped for
@@ -10,6 +10,8 @@
 # A test whose results differ is run alone, up to RETRIES times under both by turns, before it
 # counts: some of Tokio's own depend on the time. It needs Linux and the package registry, takes
 # some minutes, and leaves 3 GB in target/tmp. Names of test files (`rt_common macros_test`) restrict it to these.
+# `--concurrent` restricts it to the files in which more than one thing goes on: a task is spawned, futures are joined, or
+# time passes. In the others (a third, on files and on reading and writing bytes) one future is polled to its end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -317,11 +319,18 @@ export CARGO_TARGET_DIR=$target/target TOKIO_STATEMAP_DIR=$target/pages
 rm -rf "$TOKIO_STATEMAP_DIR"
 mkdir -p "$work/output"
 
+concurrent='' alone=0
+if [[ ${1-} == --concurrent ]]; then
+    concurrent='\bspawn|runtime::|JoinSet|LocalSet|block_in_place|time::|yield_now|select!|join!'
+    shift
+fi
 files=("$@") without=0
 if ((${#files[@]} == 0)); then
     for path in "$package"/tests/*.rs; do
         if cmp -s "$path" <(swap "$path"); then
             without=$((without + 1))
+        elif ! grep -qE "$concurrent" "$path"; then
+            alone=$((alone + 1))
         else
             files+=("$(basename "$path" .rs)")
         fi
@@ -331,7 +340,7 @@ for file in "${files[@]}"; do
     [[ -e $package/tests/$file.rs ]] || die "tokio $version has no test file \`$file\`"
 done
 
-echo "tokio $version: ${#files[@]} test files, $without others have none of the attributes"
+echo "tokio $version: ${#files[@]} test files, $without others have none of the attributes, in $alone one future is alone"
 sources
 lock | put "$work/Cargo.lock"
 build_and_run swapped "${files[@]}"
