@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tests::check::Summary;
 use tests::child::{Ended, Running, command};
 use tests::files::{data, folder, names_in, pictures};
-use tests::programs::is_by_hand;
 
 /// Two commands for the same program.
 pub(crate) struct Pair {
@@ -131,14 +130,13 @@ impl Pair {
             }
             .check(&self.folder)
         };
-        // `BY_HAND` selects the way whose files the tests look at. Both ways must end alike.
-        let observed = observe(&mut self.observed, "as asked");
-        let other = if is_by_hand() { "" } else { "1" };
-        self.observed.env("BY_HAND", other);
+        // Both ways must end alike, and leave files that are as they must be. A test looks closer at those of the attribute.
+        let observed = observe(&mut self.observed, "by the attribute");
+        self.observed.env("BY_HAND", "1");
         for name in names_in(&self.folder) {
             fs::remove_file(self.folder.join(name)).unwrap();
         }
-        observe(&mut self.observed, "the other way");
+        observe(&mut self.observed, "by hand");
         observed
     }
 }
