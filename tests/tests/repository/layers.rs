@@ -37,7 +37,7 @@ const RECORDER: &[&[&str]] = &[
     &["memory"],
     &["process"],
     &["kept"],
-    &["calls", "machine", "ready", "unwind", "watch"],
+    &["calls", "machine", "unwind", "wakes", "watch"],
     &["chains"],
     &["hot"],
     &["waits"],

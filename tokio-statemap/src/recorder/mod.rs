@@ -9,7 +9,7 @@
 //! - [`memory`]: what evicted records leave behind.
 //! - [`kept`]: all of that for one recorder, behind locks. It evicts, and collects full chunks.
 //! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
-//! - [`ready`]: when tasks became ready. [`chains`]: the functions that a thread is in when a waker is cloned.
+//! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker is cloned.
 //! - [`hot`]: what hooks do.
 //! - [`waits`]: where tasks wait. [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
 //! - [`background`]: the thread that collects, evicts, and watches long polls.
@@ -35,7 +35,6 @@ pub(crate) mod memory;
 #[cfg(all(test, statemap_loom))]
 mod models;
 mod process;
-mod ready;
 pub(crate) mod record;
 pub(crate) mod root_future;
 pub(crate) mod store;
@@ -49,6 +48,7 @@ mod toggle_tests;
 #[cfg(has_stacks)]
 mod unwind;
 pub(crate) mod waits;
+pub(crate) mod wakes;
 pub(crate) mod watch;
 pub(crate) mod window;
 

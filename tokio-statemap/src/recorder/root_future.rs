@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::recorder::chains::capture;
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::worker::RootWorker;
 use crate::recorder::record::ROOT;
@@ -82,7 +83,8 @@ impl<F: Future> Future for Root<F> {
         }
         seen.recorder.root_poll_started(seen.id(), seen.worker.get());
         // A guard, so that the end is recorded on unwinding too.
-        let ends = PollEndGuard(seen);
+        let polled_before = capture::root_poll_starts(seen.id());
+        let ends = PollEndGuard { seen, polled_before };
         let polled = this.future.poll(cx);
         drop(ends);
         if polled.is_ready() {
@@ -113,10 +115,15 @@ impl Drop for RootRecorder {
     }
 }
 
-struct PollEndGuard<'a>(&'a RootRecorder);
+struct PollEndGuard<'a> {
+    seen: &'a RootRecorder,
+    polled_before: u64,
+}
 
 impl Drop for PollEndGuard<'_> {
     fn drop(&mut self) {
-        self.0.recorder.root_poll_ended(self.0.id(), self.0.worker.get());
+        let seen = self.seen;
+        capture::root_poll_ends(self.polled_before);
+        seen.recorder.root_poll_ended(seen.id(), seen.worker.get());
     }
 }

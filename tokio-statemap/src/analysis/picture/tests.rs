@@ -27,7 +27,14 @@ pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
     let root = Event::ROOT;
     let poll = |events: &mut Vec<Event>, task_id, at: u64, length: u64, ready_ns| {
         let (thread, worker) = ((task_id % 2) as u32, Some((task_id % 2) as u32));
-        events.push(Event::TaskPollStart { task_id, time_ns: at, thread, worker, ready_ns });
+        events.push(Event::TaskPollStart {
+            task_id,
+            time_ns: at,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: None,
+        });
         (Event::TaskPollEnd { task_id, time_ns: at + length, thread, worker }, thread)
     };
     let (end, _) = poll(&mut events, root, now, 5_000 * tasks, None);

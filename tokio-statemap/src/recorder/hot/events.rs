@@ -82,8 +82,9 @@ impl Shared {
         window: WindowId,
         id: impl FnOnce() -> u64,
         ready_for: impl FnOnce(u64) -> Option<Duration>,
+        woken_by: u64,
     ) -> bool {
-        thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for))
+        thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for), woken_by)
     }
 
     /// Fast path of [`poll_started`](Self::poll_started), for a task that was spawned before the window. Takes the id and
@@ -93,10 +94,11 @@ impl Shared {
         &self,
         id: impl FnOnce() -> u64,
         ready_for: impl FnOnce(u64) -> Option<Duration>,
+        woken_by: u64,
     ) -> bool {
-        thread_recorder::push_late_poll_start(self.kept.mode.window(), id, |id| {
-            poll_start(id, ready_for)
-        })
+        let window = self.kept.mode.window();
+        let start = |id| poll_start(id, ready_for);
+        thread_recorder::push_late_poll_start(window, id, start, woken_by)
     }
 
     /// Fast path of [`poll_ended`](Self::poll_ended). The worker is only unknown at the end of a
@@ -172,12 +174,16 @@ impl Shared {
         self: &Arc<Self>,
         id: u64,
         ready_for: &dyn Fn(u64) -> Option<Duration>,
+        woken_by: u64,
         location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
         self.record(|thread, ticks| {
             self.note_worker(thread, ticks);
             thread.polled = id;
             self.record_origin(thread, ticks, id, location);
+            if woken_by != 0 {
+                thread.push(self, ticks, Kind::WokenBy, woken_by);
+            }
             let Some(ready_for) = ready_for(ticks) else {
                 return thread.push(self, ticks, Kind::PollStart, id);
             };
@@ -260,6 +266,7 @@ impl Shared {
     }
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
+        capture::thread_is_seen();
         let threads = self.runtime.started_threads.fetch_add(1, Ordering::Relaxed) + 1;
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.runtime_may_be_built(threads);
@@ -391,7 +398,11 @@ impl Shared {
     #[inline(never)]
     fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
-        self.note_role(thread, ticks, tokio::runtime::worker_index());
+        let worker = tokio::runtime::worker_index();
+        if worker.is_some() {
+            capture::thread_is_seen();
+        }
+        self.note_role(thread, ticks, worker);
         if !self.runtime.is_known() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 self.set_runtime(&handle);

@@ -8,7 +8,7 @@
 //! A new kind of record is decoded in [`Notes::read`].
 
 use crate::recorder::record::{
-    Kind, LocationId, Queue, Record, WaitId, unpack_ready, unpack_spawn, unpack_worker,
+    Kind, LocationId, Queue, Record, WaitId, WokenBy, unpack_ready, unpack_spawn, unpack_worker,
 };
 
 /// The meaning of a record, including the notes before it.
@@ -22,6 +22,7 @@ pub(crate) enum Entry {
     PollStart {
         task: u64,
         ready_ns: Option<u64>,
+        woken_by: Option<WokenBy>,
     },
     /// `wait` is where the task waits, if that is said; `UNKNOWN` if it isn't known where it waits now.
     PollEnd {
@@ -89,6 +90,8 @@ pub(crate) struct Notes {
     location: Option<LocationId>,
     /// The time for which the task of the next poll had been ready.
     ready_ns: Option<u64>,
+    /// Who woke it, packed; 0 if that isn't known.
+    woken_by: u64,
     // The parts of the next reading.
     late_ns: u64,
     run_delay_ns: Option<u64>,
@@ -112,12 +115,14 @@ impl Notes {
             }
             Kind::PollStart => {
                 self.wait = None;
-                Entry::PollStart { task: payload, ready_ns: self.ready_ns.take() }
+                let (ready_ns, woken_by) = (self.ready_ns.take(), self.take_woken_by());
+                Entry::PollStart { task: payload, ready_ns, woken_by }
             }
             Kind::PollStartReady => {
                 self.wait = None;
                 let (task, ready_ns) = unpack_ready(record.packed_payload());
-                Entry::PollStart { task, ready_ns: Some(ready_ns) }
+                let woken_by = self.take_woken_by();
+                Entry::PollStart { task, ready_ns: Some(ready_ns), woken_by }
             }
             Kind::PollEnd => Entry::PollEnd { task: payload, wait: self.wait.take() },
             Kind::PollEndAt => Entry::PollEnd { task: record.task()?, wait: record.wait() },
@@ -154,6 +159,7 @@ impl Notes {
             Kind::Switches => self.switches = Some(payload),
             Kind::Name => self.name = Some(payload as u32),
             Kind::Waits => self.wait = Some(payload as WaitId),
+            Kind::WokenBy => self.woken_by = payload,
             // A run of a stream has no note of its stream, and the rest are entries.
             _ => {}
         }
@@ -178,6 +184,12 @@ impl Notes {
     #[inline]
     pub(crate) fn forget_ready(&mut self) {
         self.ready_ns = None;
+    }
+
+    /// Returns who woke the task of the next poll, and forgets it.
+    #[inline]
+    fn take_woken_by(&mut self) -> Option<WokenBy> {
+        WokenBy::unpack(std::mem::take(&mut self.woken_by))
     }
 
     /// Returns the location that is noted for the next spawn.
@@ -265,13 +277,19 @@ impl<P> ThreadState<P> {
         while let [start, rest @ ..] = later {
             if let Some(task) = start.whole_poll(rest.first()) {
                 let (end, rest) = (&rest[0], &rest[1..]);
+                self.notes.woken_by = 0;
                 let poll = WholePoll { task, start, end, terminated: None, rest };
                 later = visitor.whole_poll(self, poll);
             } else if let Some(termination) = start.last_poll(rest) {
                 // Common where tasks are short-lived.
                 let (task, terminated) = (termination.payload(), Some(termination.ticks));
                 let (end, rest) = (&rest[1], &rest[2..]);
+                self.notes.woken_by = 0;
                 later = visitor.whole_poll(self, WholePoll { task, start, end, terminated, rest });
+            } else if let Some(woken_by) = start.woken_by() {
+                // Before most polls there is one.
+                self.notes.woken_by = woken_by;
+                later = rest;
             } else {
                 later = rest;
                 self.read_one(*start, visitor);
@@ -285,7 +303,7 @@ impl<P> ThreadState<P> {
         let at = record.ticks;
         match self.notes.read(record) {
             None => {}
-            Some(Entry::PollStart { task, ready_ns }) => {
+            Some(Entry::PollStart { task, ready_ns, .. }) => {
                 let poll = OpenPoll { task, start: at, ready_ns, more: () };
                 let more = visitor.poll_starts(self, &poll);
                 self.polls.push(OpenPoll { task, start: at, ready_ns, more });

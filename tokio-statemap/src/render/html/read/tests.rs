@@ -87,7 +87,14 @@ fn times_are_exact_after_years() {
     for n in 1..100 {
         let time_ns = year_ns / 50 * n + n;
         let ready_ns = (n > 1).then_some(time_ns - 1);
-        events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+        events.push(Event::TaskPollStart {
+            task_id,
+            time_ns,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: None,
+        });
         let time_ns = time_ns + 1 + n % 3;
         events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
     }

@@ -1,17 +1,20 @@
-//! When tasks became ready: since a wake, until their next poll.
+//! The wakes that made tasks ready: when they came, and who woke.
 //!
-//! A wake notes its time in a table of fixed size, from which the next poll of the task takes it. So a wake costs a store, and
-//! nothing is locked or allocated. Tokio's own measure reads the system's clock at each wake and each poll, which takes much longer.
+//! A wake notes both in a table of fixed size, from which the next poll of the task takes them. So a wake costs two stores, and
+//! nothing is locked or allocated. Tokio's own measure of the time reads the system's clock at each wake and each poll, which takes
+//! much longer.
 //!
 //! Tokio calls the hook before a poll while a wake still counts for that poll. So a wake that is found at the end of a poll may be
 //! one to which no other poll follows: the next wake replaces its time.
 //!
 //! Two tasks have the same place in the table if their ids are so many apart. If one of them is woken while the other is ready,
-//! it isn't known since when the other is: a time is never another task's.
+//! it isn't known since when the other is: a time is never another task's. Nor is who woke: beside that stands what tells the
+//! times apart.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::recorder::clock;
+use crate::recorder::record::{WOKEN_BY_BITS, WokenBy};
 
 /// The number of places, as a power of two.
 const PLACE_BITS: u32 = 16;
@@ -29,40 +32,73 @@ const IS_THERE: u64 = 2;
 /// The time of the first wake since a task's last poll began, with the task; 0 if there was none.
 static WOKEN: [AtomicU64; 1 << PLACE_BITS] = [const { AtomicU64::new(0) }; 1 << PLACE_BITS];
 
+/// Who woke it, and above that the [`check`] of the word in the same place of [`WOKEN`].
+static BY: [AtomicU64; 1 << PLACE_BITS] = [const { AtomicU64::new(0) }; 1 << PLACE_BITS];
+
+/// The wake that made a task ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wake {
+    pub(crate) since: ReadySince,
+    /// Who woke it, packed; 0 if that isn't known.
+    pub(crate) by: u64,
+}
+
 /// A moment at which a task became ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadySince(u64);
 
-/// Notes that a task was woken, or spawned.
+/// Notes that a task was woken, or spawned, by the one that `by` returns.
 #[inline]
-pub(crate) fn woken(task: u64) {
+pub(crate) fn woken(task: u64, by: impl FnOnce() -> Option<WokenBy>) {
     let place = place(task);
-    let there = place.load(Ordering::Relaxed);
+    let there = WOKEN[place].load(Ordering::Relaxed);
     // Only the first wake makes it ready.
     if task_of(there) != Some(key(task)) || there & IS_OF_END != 0 {
-        place.store(word(task, clock::ticks()), Ordering::Relaxed);
+        let word = word(task, clock::ticks());
+        let by = by().and_then(WokenBy::pack).unwrap_or(0);
+        BY[place].store(by | check(word), Ordering::Relaxed);
+        WOKEN[place].store(word, Ordering::Relaxed);
     }
 }
 
-/// Returns since when a task whose poll starts was ready, and forgets it. `None` if that isn't known.
+/// Returns the wake that made a task ready whose poll starts, and forgets it. `None` if that isn't known.
 #[inline]
-pub(crate) fn poll_starts(task: u64) -> Option<ReadySince> {
+pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
     let place = place(task);
-    let word = place.load(Ordering::Relaxed);
+    let word = WOKEN[place].load(Ordering::Relaxed);
     if task_of(word) != Some(key(task)) {
         return None;
     }
-    place.store(0, Ordering::Relaxed);
-    Some(ReadySince(word & TIME))
+    WOKEN[place].store(0, Ordering::Relaxed);
+    Some(Wake { since: ReadySince(word & TIME), by: by(place, word) })
 }
 
 /// A task that was woken in its poll, which ends now, is ready from now on.
 #[inline]
 pub(crate) fn poll_ends(task: u64) {
     let place = place(task);
-    if task_of(place.load(Ordering::Relaxed)) == Some(key(task)) {
-        place.store(word(task, clock::ticks()) | IS_OF_END, Ordering::Relaxed);
+    let there = WOKEN[place].load(Ordering::Relaxed);
+    if task_of(there) == Some(key(task)) {
+        let word = word(task, clock::ticks()) | IS_OF_END;
+        BY[place].store(by(place, there) | check(word), Ordering::Relaxed);
+        WOKEN[place].store(word, Ordering::Relaxed);
     }
+}
+
+/// Returns who woke the task with this word, packed; 0 if another thread has written there since.
+#[inline]
+fn by(place: usize, word: u64) -> u64 {
+    let there = BY[place].load(Ordering::Relaxed);
+    let is_of_word = there & !BY_WHOM == check(word);
+    if is_of_word { there & BY_WHOM } else { 0 }
+}
+
+const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
+
+/// Returns what tells a word from others, above the bits of who woke.
+#[inline]
+fn check(word: u64) -> u64 {
+    (word ^ word >> TIME_BITS) << WOKEN_BY_BITS
 }
 
 impl ReadySince {
@@ -77,9 +113,9 @@ impl ReadySince {
 
 /// Neighbours would share a cache line: tasks with ids that follow each other have places far apart, and each its own.
 #[inline]
-fn place(task: u64) -> &'static AtomicU64 {
+fn place(task: u64) -> usize {
     const ODD: u16 = 40_503;
-    &WOKEN[usize::from((task as u16).wrapping_mul(ODD))]
+    usize::from((task as u16).wrapping_mul(ODD))
 }
 
 /// Returns what a word has of a task's id.
@@ -112,10 +148,10 @@ mod tests {
         let task = FIRST + 1;
         assert_eq!(poll_starts(task), None);
         let before = clock::ticks();
-        woken(task);
+        woken(task, || None);
         let after = clock::ticks();
-        woken(task);
-        let since = poll_starts(task).unwrap();
+        woken(task, || None);
+        let since = poll_starts(task).unwrap().since;
         let now = after + 1_000_000;
         let waited = since.ticks_until(now);
         let exact = now - after..=now - before;
@@ -128,40 +164,58 @@ mod tests {
         let task = FIRST + 2;
         poll_ends(task);
         assert_eq!(poll_starts(task), None, "it wasn't woken");
-        woken(task);
+        woken(task, || None);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let end = clock::ticks();
         poll_ends(task);
-        assert!(poll_starts(task).unwrap().ticks_until(end + 1_000_000) <= 1_000_050);
+        assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_050);
         // It may have been a wake for the poll that ends.
-        woken(task);
+        woken(task, || None);
         poll_ends(task);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let wake = clock::ticks();
-        woken(task);
-        woken(task);
-        assert!(poll_starts(task).unwrap().ticks_until(wake + 1_000_000) <= 1_000_050);
+        woken(task, || None);
+        woken(task, || None);
+        assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_050);
+    }
+
+    #[test]
+    fn the_first_that_wakes_is_who_woke() {
+        let (task, other) = (FIRST + 7, FIRST + 8);
+        let by = |task| poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by));
+        woken(task, || Some(WokenBy::Task(other)));
+        woken(task, || Some(WokenBy::Thread));
+        assert_eq!(by(task), Some(WokenBy::Task(other)));
+        // It goes on into the wait for the next poll.
+        woken(task, || Some(WokenBy::Runtime));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        poll_ends(task);
+        assert_eq!(by(task), Some(WokenBy::Runtime));
+        woken(task, || None);
+        assert_eq!(by(task), None);
+        // Another thread was about to write there, for a task that has the same place.
+        woken(task, || Some(WokenBy::Runtime));
+        BY[place(task)].store(WokenBy::Thread.pack().unwrap(), Ordering::Relaxed);
+        assert_eq!(poll_starts(task).unwrap().by, 0);
     }
 
     #[test]
     fn no_time_is_another_tasks() {
         let (task, other) = (FIRST + 3, FIRST + 3 + (1 << PLACE_BITS));
-        woken(task);
-        woken(other);
+        woken(task, || None);
+        woken(other, || None);
         assert_eq!(poll_starts(task), None);
         poll_ends(task);
         assert!(poll_starts(other).is_some());
         for near in [FIRST + 4, FIRST + 5, FIRST + 6 + 0xfff0] {
-            woken(near);
+            woken(near, || None);
             assert_eq!(poll_starts(FIRST + 3), None);
         }
     }
 
     #[test]
     fn each_of_so_many_tasks_has_a_place() {
-        let mut places: Vec<_> = (77..77 + (1 << PLACE_BITS))
-            .map(|task| std::ptr::from_ref(place(task)).addr())
-            .collect();
+        let mut places: Vec<_> = (77..77 + (1 << PLACE_BITS)).map(place).collect();
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), 1 << PLACE_BITS);
