@@ -39,7 +39,8 @@ impl WokenBy {
     pub(crate) fn pack(self) -> u64 {
         let by = match self {
             Self::Task(TaskKey::Root(number)) => record::WokenBy::Task(ROOT | u64::from(number)),
-            Self::Task(TaskKey::Spawned(id)) => record::WokenBy::Task(id & !ROOT),
+            Self::Task(TaskKey::Spawned(id)) if id & ROOT != 0 => return 0,
+            Self::Task(TaskKey::Spawned(id)) => record::WokenBy::Task(id),
             Self::Runtime => record::WokenBy::Runtime,
             Self::BlockingTask => record::WokenBy::Blocking,
             Self::Thread => record::WokenBy::Thread,

@@ -17,6 +17,7 @@ use crate::statemap::write::{Spaced, WaitTags, tag_of};
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{TaskKey, WaitId};
+use crate::trace::woken_by::WokenBy;
 
 /// Data that gets its rows one by one.
 pub(crate) struct Rows {
@@ -48,6 +49,8 @@ pub(crate) struct Change {
     pub(crate) wait: Option<WaitId>,
     /// The thread and worker of a poll, and the sides on which it is cut.
     pub(crate) poll: Option<(u32, Option<u16>, u8)>,
+    /// Who woke the task for that poll.
+    pub(crate) woken_by: Option<WokenBy>,
 }
 
 /// Distinct values in the order of their first use.
@@ -149,6 +152,7 @@ impl Rows {
                     }
                     None => Mark::new(apart_ns, 0, 0),
                 },
+                woken_by: change.woken_by.map_or(0, WokenBy::pack),
             });
         }
         let name = row.name[..runtime + of_key.len()].to_owned();
@@ -174,7 +178,7 @@ impl Rows {
         let data = changes.map(|(real_ns, state, tag)| {
             let (time_ns, apart_ns) = if is_of_run { times.next(real_ns) } else { (real_ns, 0) };
             let mark = Mark::new(apart_ns.min(MOST_APART) as u8, 0, 0);
-            Datum { time_ns, state, tag, mark }
+            Datum { time_ns, state, tag, mark, woken_by: 0 }
         });
         let entity = Entity {
             name: name.to_owned(),

@@ -12,7 +12,8 @@
 //! - for polls, the worker from 1 on, or 0; otherwise that of the columns, or if they have none, that of the poll
 //!   before;
 //! - for polls, the thread; otherwise the one that the worker was last on;
-//! - for polls, the sides on which they are cut; otherwise none.
+//! - for polls, the sides on which they are cut; otherwise none;
+//! - for polls, who woke the task, packed, or 0; otherwise as for the poll before.
 
 use std::io;
 
@@ -23,6 +24,7 @@ use crate::recorder::id_map::IdMap;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
+use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
 impl Run<'_> {
@@ -80,10 +82,12 @@ struct OfTasks {
     of_worker: Exceptions,
     of_thread: Exceptions,
     of_cut: Exceptions,
+    of_waker: Exceptions,
     transitions: u64,
     waits: u64,
     polls: u64,
     last_worker: u64,
+    last_waker: u64,
     /// The thread that each worker, by its number, was last on.
     threads: IdMap<u64>,
 }
@@ -160,6 +164,10 @@ impl OfTasks {
         if let Some(cuts) = poll.map(Poll::cuts).filter(|&cuts| cuts > 0) {
             self.of_cut.number(self.polls, cuts.into());
         }
+        let waker = poll.and_then(Poll::woken_by).map_or(0, WokenBy::pack);
+        if std::mem::replace(&mut self.last_waker, waker) != waker {
+            self.of_waker.number(self.polls, waker);
+        }
         self.polls += 1;
     }
 
@@ -177,5 +185,6 @@ impl OfTasks {
         self.of_worker.end(to);
         self.of_thread.end(to);
         self.of_cut.end(to);
+        self.of_waker.end(to);
     }
 }

@@ -9,6 +9,7 @@ use crate::statemap::read::Statemap;
 use crate::statemap::{Change, Rows, TagDefinition, TaskRow};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{TaskKey, WaitId};
+use crate::trace::woken_by::WokenBy;
 
 /// A file of data that is given its rows.
 pub(super) struct File {
@@ -38,10 +39,13 @@ struct Tasks {
     of_worker: Exceptions,
     of_thread: Exceptions,
     of_cut: Exceptions,
+    of_waker: Exceptions,
     location: u64,
     waits: u64,
     polls: u64,
     worker: u64,
+    /// Who woke the task of the last poll, packed.
+    waker: u64,
     threads: HashMap<u64, u32>,
     /// The keys of tasks, by the places of their rows.
     keys: Vec<TaskKey>,
@@ -95,10 +99,12 @@ impl File {
                     of_worker: next(&mut rest, 1)?,
                     of_thread: next(&mut rest, 1)?,
                     of_cut: next(&mut rest, 1)?,
+                    of_waker: next(&mut rest, 1)?,
                     location: 0,
                     waits: 0,
                     polls: 0,
                     worker: 0,
+                    waker: 0,
                     threads: HashMap::new(),
                     keys: Vec::new(),
                     parents: Vec::new(),
@@ -220,8 +226,13 @@ impl Tasks {
         };
         self.changes.clear();
         for (drawn, &time_ns) in row.transitions.iter().zip(times) {
-            let mut change = Change { time_ns, state: drawn.state, wait: None, poll: None };
+            let mut change =
+                Change { time_ns, state: drawn.state, wait: None, poll: None, woken_by: None };
             if drawn.state == u32::from(TaskState::Running.value()) {
+                if let Some([waker]) = self.of_waker.take(bytes, self.polls)? {
+                    self.waker = waker;
+                }
+                change.woken_by = WokenBy::unpack(self.waker);
                 change.poll = Some(self.poll(drawn.worker, meta, bytes)?);
             } else if drawn.state == u32::from(TaskState::Waiting.value()) {
                 change.wait = self.wait(drawn.tag, meta, bytes)?;
