@@ -50,8 +50,19 @@ pub(crate) struct Change {
     /// The thread and worker of a poll, and the sides on which it is cut.
     pub(crate) poll: Option<(u32, Option<u16>, u8)>,
     /// Who woke the task for that poll.
-    pub(crate) woken_by: Option<WokenBy>,
+    pub(crate) woken_by: Option<Waker>,
 }
+
+/// Who woke a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waker {
+    Known(WokenBy),
+    /// The task at this place among all.
+    Place(u64),
+}
+
+/// Set in [`Datum::woken_by`] where it is a place still.
+const IS_PLACE: u64 = 1 << 63;
 
 /// Distinct values in the order of their first use.
 struct Once<T> {
@@ -152,12 +163,28 @@ impl Rows {
                     }
                     None => Mark::new(apart_ns, 0, 0),
                 },
-                woken_by: change.woken_by.map_or(0, WokenBy::pack),
+                woken_by: match change.woken_by {
+                    None => 0,
+                    Some(Waker::Known(by)) => by.pack(),
+                    Some(Waker::Place(place)) => place | IS_PLACE,
+                },
             });
         }
         let name = row.name[..runtime + of_key.len()].to_owned();
         self.tasks.push((key, Entity { name, description: None, data, parent: row.parent }));
         Ok(key)
+    }
+
+    /// Says which tasks are at which places, for who woke.
+    pub(crate) fn wakers(&mut self, keys: &[TaskKey]) -> Result<(), String> {
+        for datum in self.tasks.iter_mut().flat_map(|(_, entity)| &mut entity.data) {
+            if datum.woken_by & IS_PLACE != 0 {
+                let place = usize::try_from(datum.woken_by & !IS_PLACE).ok();
+                let key = place.and_then(|place| keys.get(place)).ok_or("a waker isn't there")?;
+                datum.woken_by = WokenBy::Task(*key).pack();
+            }
+        }
+        Ok(())
     }
 
     /// Says what the parents of tasks are that weren't known before, by the places of the tasks.

@@ -11,6 +11,7 @@ use crate::analysis::{Place, place_label};
 use crate::render::export::text;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, WaitId};
+use crate::trace::woken_by::WokenBy;
 
 /// Writes all tasks, and notes what their polls refer to.
 pub(super) fn write(context: &mut Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()> {
@@ -125,6 +126,10 @@ impl Writer<'_> {
                 }
                 TaskState::Spawned | TaskState::Ready => {
                     let next = polls.peek().zip(seen);
+                    if state == TaskState::Ready {
+                        let by = next.and_then(|((_, poll), _)| poll.woken_by());
+                        flow_in = self.wake(by, from_ns.1, trace)?;
+                    }
                     let flow = next.map(|(&(i, _), seen)| self.flows.begin((seen, i)));
                     let name = Some((state.name(), "ready"));
                     trace.event(Kind::Begin, track, from_ns.1, name, |event| {
@@ -161,6 +166,22 @@ impl Writer<'_> {
         let (track, at_ns) = (Track::new(self.first + parent as u64), self.context.at(spawned_ns));
         let name = Some(("spawn", "spawn"));
         trace.event(Kind::Instant, track, at_ns, name, |event| event.flow(flow))?;
+        Ok(Some(flow))
+    }
+
+    /// Marks a wake on the track of the task that wakes, and returns the flow from there, if it is one.
+    fn wake(
+        &self,
+        by: Option<WokenBy>,
+        at_ns: u64,
+        trace: &mut Trace<impl Write>,
+    ) -> io::Result<Option<u64>> {
+        let Some(WokenBy::Task(by)) = by else { return Ok(None) };
+        let Some(by) = self.context.timeline().tasks.position(by) else { return Ok(None) };
+        let flow = trace.reserve_flows(1);
+        let track = Track::new(self.first + by as u64);
+        trace
+            .event(Kind::Instant, track, at_ns, Some(("wake", "wake")), |event| event.flow(flow))?;
         Ok(Some(flow))
     }
 

@@ -13,18 +13,17 @@
 //!   before;
 //! - for polls, the thread; otherwise the one that the worker was last on;
 //! - for polls, the sides on which they are cut; otherwise none;
-//! - for polls, who woke the task, packed, or 0; otherwise as for the poll before.
+//! - for polls, who woke the task, packed; otherwise that of the columns.
 
 use std::io;
 
 use super::exceptions::Exceptions;
 use super::{Placed, Run, TASKS, text, varint};
-use crate::analysis::picture::Transition;
+use crate::analysis::picture::{Transition, Waker};
 use crate::recorder::id_map::IdMap;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
-use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
 impl Run<'_> {
@@ -87,7 +86,6 @@ struct OfTasks {
     waits: u64,
     polls: u64,
     last_worker: u64,
-    last_waker: u64,
     /// The thread that each worker, by its number, was last on.
     threads: IdMap<u64>,
 }
@@ -164,9 +162,9 @@ impl OfTasks {
         if let Some(cuts) = poll.map(Poll::cuts).filter(|&cuts| cuts > 0) {
             self.of_cut.number(self.polls, cuts.into());
         }
-        let waker = poll.and_then(Poll::woken_by).map_or(0, WokenBy::pack);
-        if std::mem::replace(&mut self.last_waker, waker) != waker {
-            self.of_waker.number(self.polls, waker);
+        let woken_by = poll.and_then(Poll::woken_by);
+        if let (Some(by), None | Some(Waker::NotShown)) = (woken_by, drawn.woken_by) {
+            self.of_waker.number(self.polls, by.pack());
         }
         self.polls += 1;
     }

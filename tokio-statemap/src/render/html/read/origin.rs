@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::columns::{Bytes, Exceptions, Row};
 use super::parts::{Meta, SectionMeta};
+use crate::render::html::chunk::{FIRST_ROW, NOT_SHOWN};
 use crate::render::html::origin::{OTHER, TASKS, WORKERS};
 use crate::statemap::read::Statemap;
-use crate::statemap::{Change, Rows, TagDefinition, TaskRow};
+use crate::statemap::{Change, Rows, TagDefinition, TaskRow, Waker};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{TaskKey, WaitId};
 use crate::trace::woken_by::WokenBy;
@@ -44,8 +45,6 @@ struct Tasks {
     waits: u64,
     polls: u64,
     worker: u64,
-    /// Who woke the task of the last poll, packed.
-    waker: u64,
     threads: HashMap<u64, u32>,
     /// The keys of tasks, by the places of their rows.
     keys: Vec<TaskKey>,
@@ -104,7 +103,6 @@ impl File {
                     waits: 0,
                     polls: 0,
                     worker: 0,
-                    waker: 0,
                     threads: HashMap::new(),
                     keys: Vec::new(),
                     parents: Vec::new(),
@@ -176,6 +174,7 @@ impl File {
         let mut rows = self.rows;
         match self.kind {
             Kind::Tasks(tasks) => {
+                rows.wakers(&tasks.keys)?;
                 for (task, parent) in tasks.parents.iter().enumerate() {
                     let Some(place) = *parent else { continue };
                     let key = usize::try_from(place).ok().and_then(|place| tasks.keys.get(place));
@@ -204,6 +203,21 @@ impl File {
     }
 }
 
+/// Returns who woke the task of a poll. The column says so, but for exceptions.
+fn woken_by(exception: Option<[u64; 1]>, waker: u64) -> Result<Option<Waker>, String> {
+    Ok(match (exception, waker) {
+        (Some([packed]), 0 | NOT_SHOWN) => WokenBy::unpack(packed).map(Waker::Known),
+        (Some(_), _) => return Err("it is told twice who woke a task".to_owned()),
+        (None, 0) => None,
+        (None, 1) => Some(Waker::Known(WokenBy::Runtime)),
+        (None, 2) => Some(Waker::Known(WokenBy::BlockingTask)),
+        (None, 3) => Some(Waker::Known(WokenBy::Thread)),
+        (None, NOT_SHOWN) => return Err("it isn't told who woke a task".to_owned()),
+        (None, place) if place >> 63 == 0 => Some(Waker::Place(place - FIRST_ROW)),
+        (None, _) => return Err("a waker isn't there".to_owned()),
+    })
+}
+
 impl Tasks {
     fn row(
         &mut self,
@@ -229,10 +243,8 @@ impl Tasks {
             let mut change =
                 Change { time_ns, state: drawn.state, wait: None, poll: None, woken_by: None };
             if drawn.state == u32::from(TaskState::Running.value()) {
-                if let Some([waker]) = self.of_waker.take(bytes, self.polls)? {
-                    self.waker = waker;
-                }
-                change.woken_by = WokenBy::unpack(self.waker);
+                let exception = self.of_waker.take(bytes, self.polls)?;
+                change.woken_by = woken_by(exception, drawn.waker)?;
                 change.poll = Some(self.poll(drawn.worker, meta, bytes)?);
             } else if drawn.state == u32::from(TaskState::Waiting.value()) {
                 change.wait = self.wait(drawn.tag, meta, bytes)?;
