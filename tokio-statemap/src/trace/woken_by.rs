@@ -16,9 +16,9 @@ pub enum WokenBy {
     Task(TaskKey),
     /// A worker of a runtime between two polls: a timer fired, a socket is ready, or a task yielded.
     Runtime,
-    /// A closure that was passed to `spawn_blocking`.
+    /// A closure that was passed to `spawn_blocking`, or its end.
     BlockingTask,
-    /// A thread that runs nothing of a runtime.
+    /// A thread that isn't one of the runtime's, unless it is in a recorded `block_on`.
     Thread,
 }
 

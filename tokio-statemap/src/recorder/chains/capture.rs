@@ -194,7 +194,9 @@ fn who_wakes_outside() -> Option<WokenBy> {
         Some(_) if is_seen => Some(WokenBy::Runtime),
         // Of a runtime without hooks: this may be in a poll.
         Some(_) => None,
-        None if is_seen || tokio::task::try_id().is_some() => Some(WokenBy::Blocking),
+        None if is_seen => Some(WokenBy::Blocking),
+        // Of a `LocalSet` in a `block_on` that isn't recorded.
+        None if tokio::task::try_id().is_some() => None,
         None => Some(WokenBy::Thread),
     }
 }

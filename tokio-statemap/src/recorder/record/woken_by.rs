@@ -11,7 +11,7 @@ pub(crate) enum WokenBy {
     Runtime,
     /// A blocking task.
     Blocking,
-    /// A thread that runs nothing of a runtime.
+    /// A thread that isn't one of the runtime's.
     Thread,
 }
 
