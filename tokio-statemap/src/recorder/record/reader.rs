@@ -90,8 +90,8 @@ pub(crate) struct Notes {
     location: Option<LocationId>,
     /// The time for which the task of the next poll had been ready.
     ready_ns: Option<u64>,
-    /// Who woke it, packed; 0 if that isn't known.
-    woken_by: u64,
+    /// Who woke the task of a poll, packed, and the start of that in ticks. A note is left over if there was no room for the poll.
+    woken_by: (u64, u64),
     // The parts of the next reading.
     late_ns: u64,
     run_delay_ns: Option<u64>,
@@ -115,13 +115,13 @@ impl Notes {
             }
             Kind::PollStart => {
                 self.wait = None;
-                let (ready_ns, woken_by) = (self.ready_ns.take(), self.take_woken_by());
+                let (ready_ns, woken_by) = (self.ready_ns.take(), self.woken_by_at(record.ticks));
                 Entry::PollStart { task: payload, ready_ns, woken_by }
             }
             Kind::PollStartReady => {
                 self.wait = None;
                 let (task, ready_ns) = unpack_ready(record.packed_payload());
-                let woken_by = self.take_woken_by();
+                let woken_by = self.woken_by_at(record.ticks);
                 Entry::PollStart { task, ready_ns: Some(ready_ns), woken_by }
             }
             Kind::PollEnd => Entry::PollEnd { task: payload, wait: self.wait.take() },
@@ -143,14 +143,14 @@ impl Notes {
             Kind::Named => Entry::Name { task: payload, name: self.name.take()? },
             Kind::End => Entry::End,
             note => {
-                self.note(note, payload);
+                self.note(note, payload, record.ticks);
                 return None;
             }
         })
     }
 
     #[inline]
-    fn note(&mut self, kind: Kind, payload: u64) {
+    fn note(&mut self, kind: Kind, payload: u64, ticks: u64) {
         match kind {
             Kind::Location => self.location = Some(payload as LocationId),
             Kind::Ready => self.ready_ns = Some(payload),
@@ -159,7 +159,7 @@ impl Notes {
             Kind::Switches => self.switches = Some(payload),
             Kind::Name => self.name = Some(payload as u32),
             Kind::Waits => self.wait = Some(payload as WaitId),
-            Kind::WokenBy => self.woken_by = payload,
+            Kind::WokenBy => self.woken_by = (payload, ticks),
             // A run of a stream has no note of its stream, and the rest are entries.
             _ => {}
         }
@@ -186,10 +186,11 @@ impl Notes {
         self.ready_ns = None;
     }
 
-    /// Returns who woke the task of the next poll, and forgets it.
+    /// Returns who woke the task of the poll that starts at `ticks`.
     #[inline]
-    fn take_woken_by(&mut self) -> Option<WokenBy> {
-        WokenBy::unpack(std::mem::take(&mut self.woken_by))
+    fn woken_by_at(&self, ticks: u64) -> Option<WokenBy> {
+        let (by, start) = self.woken_by;
+        if start == ticks { WokenBy::unpack(by) } else { None }
     }
 
     /// Returns the location that is noted for the next spawn.
@@ -277,18 +278,16 @@ impl<P> ThreadState<P> {
         while let [start, rest @ ..] = later {
             if let Some(task) = start.whole_poll(rest.first()) {
                 let (end, rest) = (&rest[0], &rest[1..]);
-                self.notes.woken_by = 0;
                 let poll = WholePoll { task, start, end, terminated: None, rest };
                 later = visitor.whole_poll(self, poll);
             } else if let Some(termination) = start.last_poll(rest) {
                 // Common where tasks are short-lived.
                 let (task, terminated) = (termination.payload(), Some(termination.ticks));
                 let (end, rest) = (&rest[1], &rest[2..]);
-                self.notes.woken_by = 0;
                 later = visitor.whole_poll(self, WholePoll { task, start, end, terminated, rest });
             } else if let Some(woken_by) = start.woken_by() {
                 // Before most polls there is one.
-                self.notes.woken_by = woken_by;
+                self.notes.woken_by = (woken_by, start.ticks);
                 later = rest;
             } else {
                 later = rest;
@@ -325,5 +324,34 @@ impl<P> ThreadState<P> {
     /// Returns the task that it polls.
     pub(crate) fn polled(&self) -> Option<u64> {
         self.polls.last().map(|poll| poll.task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::pack_ready;
+
+    #[test]
+    fn who_woke_is_told_of_the_poll_that_starts_then() {
+        let by = WokenBy::Task(7);
+        let note = Record::new(50, Kind::WokenBy, by.pack().unwrap());
+        let plain = |ticks| Record::new(ticks, Kind::PollStart, 3);
+        let ready = |ticks| Record::event(ticks, Kind::PollStartReady, pack_ready(3, 9).unwrap());
+        let mut notes = Notes::default();
+        for (record, expected) in [
+            (plain(50), None),
+            (note, None),
+            // There was no room for the poll.
+            (plain(51), None),
+            (note, None),
+            (ready(50), Some(by)),
+        ] {
+            let woken_by = match notes.read(record) {
+                Some(Entry::PollStart { woken_by, .. }) => woken_by,
+                _ => None,
+            };
+            assert_eq!(woken_by, expected, "{record:?}");
+        }
     }
 }

@@ -5,6 +5,9 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
+mod log;
+mod random;
+
 use std::future::{Future, poll_fn};
 use std::sync::mpsc;
 use std::task;

@@ -1,0 +1,122 @@
+//! A log of all wakes, which a program keeps by a waker of its own around each task.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+use tokio_statemap::WokenBy;
+use tokio_statemap::timeline::TaskKey;
+
+thread_local! {
+    /// What this thread does, if it is something that wakes others.
+    static DOES: Cell<Option<WokenBy>> = const { Cell::new(None) };
+}
+
+/// Calls `f` while this thread is known as `by`.
+pub(super) fn acting_as<R>(by: WokenBy, f: impl FnOnce() -> R) -> R {
+    let before = DOES.replace(Some(by));
+    let result = f();
+    DOES.set(before);
+    result
+}
+
+/// What happened to a task, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Happened {
+    PollStarts,
+    PollEnds,
+    Woken(WokenBy),
+}
+
+/// What happened to each task, by its key.
+#[derive(Debug, Default)]
+pub(super) struct Log(Mutex<HashMap<TaskKey, Vec<Happened>>>);
+
+impl Log {
+    fn add(&self, task: TaskKey, happened: Happened) {
+        self.0.lock().unwrap().entry(task).or_default().push(happened);
+    }
+
+    /// Returns who may be said to have woken a task for each of its polls but the first: the first that woke it in the poll
+    /// before, and the first after that.
+    pub(super) fn wakers(&self, task: TaskKey) -> Vec<Vec<WokenBy>> {
+        let log = self.0.lock().unwrap();
+        let mut wakers = Vec::new();
+        let (mut within, mut after) = (None, None);
+        let mut is_polled = false;
+        for (nth, happened) in log.get(&task).into_iter().flatten().enumerate() {
+            match *happened {
+                Happened::PollStarts => {
+                    if nth > 0 {
+                        wakers.push(within.take().into_iter().chain(after.take()).collect());
+                    }
+                    is_polled = true;
+                }
+                Happened::PollEnds => is_polled = false,
+                Happened::Woken(by) if is_polled => _ = within.get_or_insert(by),
+                Happened::Woken(by) => _ = after.get_or_insert(by),
+            }
+        }
+        wakers
+    }
+}
+
+/// The future of a task, whose wakes are logged.
+pub(super) struct Logged<F> {
+    future: Pin<Box<F>>,
+    log: Arc<Log>,
+    is_root: bool,
+}
+
+impl<F> Logged<F> {
+    pub(super) fn task(future: F, log: &Arc<Log>) -> Self {
+        Self { future: Box::pin(future), log: Arc::clone(log), is_root: false }
+    }
+
+    pub(super) fn root(future: F, log: &Arc<Log>) -> Self {
+        Self { future: Box::pin(future), log: Arc::clone(log), is_root: true }
+    }
+}
+
+impl<F: Future> Future for Logged<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.get_mut();
+        let task = match this.is_root {
+            true => TaskKey::Root(0),
+            false => TaskKey::Spawned(tokio::task::id().to_string().parse().unwrap()),
+        };
+        this.log.add(task, Happened::PollStarts);
+        let (waker, log) = (cx.waker().clone(), Arc::clone(&this.log));
+        let waker = Waker::from(Arc::new(Logging { task, waker, log }));
+        let polled = acting_as(WokenBy::Task(task), || {
+            this.future.as_mut().poll(&mut Context::from_waker(&waker))
+        });
+        this.log.add(task, Happened::PollEnds);
+        polled
+    }
+}
+
+/// A waker that logs its wakes.
+struct Logging {
+    task: TaskKey,
+    waker: Waker,
+    log: Arc<Log>,
+}
+
+impl Wake for Logging {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // What says nothing of itself is a worker between two polls.
+        let by = DOES.get().unwrap_or(WokenBy::Runtime);
+        self.log.add(self.task, Happened::Woken(by));
+        self.waker.wake_by_ref();
+    }
+}
