@@ -55,9 +55,11 @@ struct Run {
 
 /// Blocks a worker early in a run, which then emits several times as many events as are kept.
 ///
-/// During the block other tasks have `polls` polls of `work`, and some more before and after it. Asserts that each event is
-/// kept or counted, and that the sums of the run know the block.
-fn block_then_busy(max_events: usize, polls: u64, work: Duration) -> Run {
+/// During the block other tasks have `polls` polls of `work`, and some more before and after it. The block takes a long poll and
+/// a quarter, and that and the work are `longer` times as long. Asserts that each event is kept or counted, and that the sums of
+/// the run know the block.
+fn block_then_busy(max_events: usize, polls: u64, work: Duration, longer: u32) -> Run {
+    let (block, work) = ((LONG_POLL + LONG_POLL / 4) * longer, work * longer);
     let mut builder = builder(2);
     let config = CollectorConfig { max_events, long_poll: LONG_POLL, ..CollectorConfig::default() };
     let (collector, emitted) = install(&mut builder, config);
@@ -103,7 +105,7 @@ fn block_then_busy(max_events: usize, polls: u64, work: Duration) -> Run {
             }
             let until = meanwhile.load(Ordering::Relaxed) + polls;
             let began = Instant::now();
-            std::thread::sleep(LONG_POLL + LONG_POLL / 4);
+            std::thread::sleep(block);
             while meanwhile.load(Ordering::Relaxed) < until {
                 assert!(began.elapsed() < PATIENCE, "the other tasks aren't polled");
                 std::thread::sleep(Duration::from_millis(1));
@@ -161,8 +163,9 @@ fn blamed(report: &Report) -> Option<(u32, u64)> {
 /// Runs [`block_then_busy`] until the verdict of `enough` runs is the block, `most` times at most, and passes each of these
 /// to `check`, with the report and the block's start.
 ///
-/// The machine may delay another poll for longer than the block, or keep the recorder from looking at it, so the verdict is a
-/// matter of rates.
+/// The machine may delay another poll for longer than the block, or keep the recorder from looking at it, or let what follows
+/// take so long that the block is little of it. So the verdict is a matter of rates, and each block is twice as long as the one
+/// before.
 fn assert_verdict(
     (enough, most): (usize, usize),
     (max_events, polls, work): (usize, u64, Duration),
@@ -170,7 +173,7 @@ fn assert_verdict(
 ) {
     let mut named = 0;
     for runs in 1..=most {
-        let run = block_then_busy(max_events, polls, work);
+        let run = block_then_busy(max_events, polls, work, 1 << (runs - 1));
         let report = run.timeline.report();
         match blamed(&report) {
             Some((line, at_ns)) if line == run.line => {
@@ -191,7 +194,7 @@ fn an_early_block_is_the_verdict() {
     // The events during the block must be much fewer than may wait for the end of a poll: half of the kept ones.
     let meanwhile = FEW_EVENTS as u64 / 40;
     let parameters = (FEW_EVENTS, meanwhile, Duration::from_micros(50));
-    assert_verdict((2, 4), parameters, |run, report, at_ns| {
+    assert_verdict((2, 5), parameters, |run, report, at_ns| {
         assert_block_is_kept(&run, &report, at_ns, meanwhile);
     });
 }

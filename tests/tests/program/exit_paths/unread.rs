@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tests::child::{Ended, Running, command};
 use tests::files::{self, folder};
@@ -256,8 +256,9 @@ fn a_late_reader_gets_the_report() {
     case.command.stderr(stderr);
     let files = case.folder.join("statemap.svg");
     let reads = thread::spawn(move || {
-        // The report is written last.
-        while !files.exists() {
+        // The report is written last. If the file is missing, the program must not wait for the reader for ever.
+        let began = Instant::now();
+        while !files.exists() && began.elapsed() < PATIENCE / 2 {
             thread::sleep(MS);
         }
         thread::sleep(300 * MS);
