@@ -13,6 +13,8 @@ use tokio_statemap::timeline::TaskKey;
 thread_local! {
     /// What this thread does, if it is something that wakes others.
     static DOES: Cell<Option<WokenBy>> = const { Cell::new(None) };
+    /// The task that ended last on this thread, if nothing was polled since. Tokio then wakes who waits for its end.
+    static ENDED: Cell<Option<WokenBy>> = const { Cell::new(None) };
 }
 
 /// Calls `f` while this thread is known as `by`.
@@ -28,7 +30,8 @@ pub(super) fn acting_as<R>(by: WokenBy, f: impl FnOnce() -> R) -> R {
 pub(super) enum Happened {
     PollStarts,
     PollEnds,
-    Woken(WokenBy),
+    /// By one or the other.
+    Woken(WokenBy, Option<WokenBy>),
 }
 
 /// What happened to each task, by its key.
@@ -41,23 +44,29 @@ impl Log {
     }
 
     /// Returns who may be said to have woken a task for each of its polls but the first: the first that woke it in the poll
-    /// before, and the first after that.
+    /// before, and the first after that. If it is neither, it was woken as that poll began, before the log says so.
     pub(super) fn wakers(&self, task: TaskKey) -> Vec<Vec<WokenBy>> {
         let log = self.0.lock().unwrap();
         let mut wakers = Vec::new();
-        let (mut within, mut after) = (None, None);
+        let (mut within, mut after, mut last, mut as_it_began) = (None, None, None, None);
         let mut is_polled = false;
         for (nth, happened) in log.get(&task).into_iter().flatten().enumerate() {
             match *happened {
                 Happened::PollStarts => {
                     if nth > 0 {
-                        wakers.push(within.take().into_iter().chain(after.take()).collect());
+                        let late = as_it_began.filter(|_| within.is_none() && after.is_none());
+                        let both = [within.take(), after.take(), late].into_iter().flatten();
+                        wakers.push(both.flat_map(|(by, or)| [Some(by), or]).flatten().collect());
                     }
+                    as_it_began = last.take();
                     is_polled = true;
                 }
                 Happened::PollEnds => is_polled = false,
-                Happened::Woken(by) if is_polled => _ = within.get_or_insert(by),
-                Happened::Woken(by) => _ = after.get_or_insert(by),
+                Happened::Woken(by, or) if is_polled => _ = within.get_or_insert((by, or)),
+                Happened::Woken(by, or) => {
+                    after.get_or_insert((by, or));
+                    last = Some((by, or));
+                }
             }
         }
         wakers
@@ -97,6 +106,7 @@ impl<F: Future> Future for Logged<F> {
             this.future.as_mut().poll(&mut Context::from_waker(&waker))
         });
         this.log.add(task, Happened::PollEnds);
+        ENDED.set(polled.is_ready().then_some(WokenBy::Task(task)));
         polled
     }
 }
@@ -115,8 +125,11 @@ impl Wake for Logging {
 
     fn wake_by_ref(self: &Arc<Self>) {
         // What says nothing of itself is a worker between two polls.
-        let by = DOES.get().unwrap_or(WokenBy::Runtime);
-        self.log.add(self.task, Happened::Woken(by));
+        let woken = match DOES.get() {
+            Some(by) => Happened::Woken(by, None),
+            None => Happened::Woken(WokenBy::Runtime, ENDED.get()),
+        };
+        self.log.add(self.task, woken);
         self.waker.wake_by_ref();
     }
 }

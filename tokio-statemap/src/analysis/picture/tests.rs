@@ -7,6 +7,7 @@ use super::*;
 use crate::config::CollectorConfig;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::timeline::TaskKey;
+use crate::trace::woken_by::WokenBy;
 
 /// A pseudo-random number below `n` (xorshift64*).
 pub(crate) fn below(seed: &mut u64, n: u64) -> u64 {
@@ -33,7 +34,7 @@ pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
             thread,
             worker,
             ready_ns,
-            woken_by: None,
+            woken_by: ready_ns.map(|_: u64| WokenBy::Task(TaskKey::from_id(task_id / 2))),
         });
         (Event::TaskPollEnd { task_id, time_ns: at + length, thread, worker }, thread)
     };

@@ -398,11 +398,7 @@ impl Shared {
     #[inline(never)]
     fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
-        let worker = tokio::runtime::worker_index();
-        if worker.is_some() {
-            capture::thread_is_seen();
-        }
-        self.note_role(thread, ticks, worker);
+        self.note_role(thread, ticks, tokio::runtime::worker_index());
         if !self.runtime.is_known() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 self.set_runtime(&handle);
@@ -421,7 +417,10 @@ impl Shared {
         if worker != thread.worker {
             thread.worker = worker;
             thread.buffer.watched.set_worker(worker);
-            worker.inspect(|&worker| self.functions.has_worker(worker));
+            if let Some(worker) = worker {
+                capture::thread_is_seen();
+                self.functions.has_worker(worker);
+            }
             let payload = worker.map_or(0, |index| u64::from(index) + 1);
             thread.push(self, ticks, Kind::Role, payload);
         }
