@@ -518,7 +518,7 @@ impl PinnedWindow {
 }
 
 /// Returns how many records there are in that time, both ends included.
-pub(super) fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
+fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
     let mut number = 0;
     for segment in segments {
         number += segment.between(from, to).len() as u64;
