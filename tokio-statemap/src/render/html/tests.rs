@@ -62,6 +62,9 @@ impl Bytes<'_> {
     }
 }
 
+/// A time, a state, the worker, how long that was held, and who woke.
+type Change = (u64, u64, Option<u64>, Option<u64>, u64);
+
 /// A row of the page.
 #[derive(Debug, Default, PartialEq)]
 struct Row {
@@ -70,8 +73,7 @@ struct Row {
     is_root: bool,
     begins_lane: bool,
     /// Time, state, worker, and the time for which it was held.
-    /// Times, states, workers, how long these were held, and wakers.
-    transitions: Vec<(u64, u64, Option<u64>, Option<u64>, u64)>,
+    transitions: Vec<Change>,
 }
 
 /// Reads the rows of each section by the description of the format, without code of the writer.
