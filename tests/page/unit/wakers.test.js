@@ -28,11 +28,11 @@ test("a poll and the time before it say who woke", async () => {
   const { sections: [section] } = await modelOf(picture(), 1000);
   const told = [...Array(section.nTransitions).keys()].map((transition) => {
     const waker = wakerOf(section, transition);
-    return waker === null ? null : [waker.poll, waker.row < 0 ? waker.name : waker.row, wokenAt(section, waker.poll)];
+    return waker === null ? null : [waker.poll, waker.row < 0 ? waker.name : waker.row, wokenAt(section, waker)];
   });
   assert.deepEqual(told, [
-    [1, "the runtime", 0], [1, "the runtime", 0], null,
-    [3, "another thread", 5], null, [6, 0, 40], [6, 0, 40], null, [8, "a task that isn't shown", 80], null,
+    [1, "the runtime", null], [1, "the runtime", null], null,
+    [3, "another thread", null], null, [6, 0, 40], [6, 0, 40], null, [8, "a task that isn't shown", null], null,
   ]);
 });
 
@@ -49,4 +49,16 @@ test("a waker that isn't there is damage", async () => {
   one.sections[0].groups[0].lanes[0][0].transitions[1].waker = 7;
   // The encoder writes codes as they are.
   await assert.rejects(modelOf(one, 1000), /a waker isn't there/);
+});
+
+test("the time of a wake is only known if who woke was polled then", async () => {
+  for (const [ready, expected] of [[40_000, 40_000], [50_400, 50_000], [90_000, null]]) {
+    const one = picture();
+    const times = (row, all) => row.transitions.forEach((transition, i) => { transition.time = all[i]; });
+    const [[sends], [receives]] = one.sections[0].groups[0].lanes;
+    times(sends, [0, 10_000, 50_000]);
+    times(receives, [5_000, 9_000, ready, 95_000, 96_000, 97_000, 98_000]);
+    const { sections: [section] } = await modelOf({ ...one, length: 100_000 }, 1000);
+    assert.equal(wokenAt(section, wakerOf(section, 6)), expected);
+  }
 });

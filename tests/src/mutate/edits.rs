@@ -79,6 +79,7 @@ const NAMES: [&str; 36] = [
     "ranOn",
     "polls",
     "parents",
+    "wokenBy",
     "causes",
     "functions",
     "samples",

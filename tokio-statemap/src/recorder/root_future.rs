@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::recorder::chains::capture;
+use crate::recorder::chains::waking;
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::worker::RootWorker;
 use crate::recorder::record::ROOT;
@@ -81,10 +81,12 @@ impl<F: Future> Future for Root<F> {
                 seen.worker.set_runtime(&handle);
             }
         }
-        seen.recorder.root_poll_started(seen.id(), seen.worker.get());
         // A guard, so that the end is recorded on unwinding too.
-        let polled_before = capture::root_poll_starts(seen.id());
-        let ends = PollEndGuard { seen, polled_before };
+        let worker = seen.worker.get();
+        seen.recorder.root_poll_started(seen.id(), worker);
+        let recorder = seen.recorder.kept.id;
+        let before = waking::root_poll_starts(seen.id(), recorder, worker.is_some());
+        let ends = PollEndGuard { seen, before };
         let polled = this.future.poll(cx);
         drop(ends);
         if polled.is_ready() {
@@ -110,6 +112,7 @@ impl RootRecorder {
 
 impl Drop for RootRecorder {
     fn drop(&mut self) {
+        waking::root_ends();
         self.recorder.task_terminated(self.id(), || None);
         self.recorder.roots.release(self.number);
     }
@@ -117,13 +120,13 @@ impl Drop for RootRecorder {
 
 struct PollEndGuard<'a> {
     seen: &'a RootRecorder,
-    polled_before: u64,
+    before: waking::Before,
 }
 
 impl Drop for PollEndGuard<'_> {
     fn drop(&mut self) {
         let seen = self.seen;
-        capture::root_poll_ends(self.polled_before);
+        waking::root_poll_ends(self.before);
         seen.recorder.root_poll_ended(seen.id(), seen.worker.get());
     }
 }

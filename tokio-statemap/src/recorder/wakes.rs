@@ -14,7 +14,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::recorder::clock;
-use crate::recorder::record::{WOKEN_BY_BITS, WokenBy};
+use crate::recorder::record::{WOKEN_BY_BITS, for_recorder};
 
 /// The number of places, as a power of two.
 const PLACE_BITS: u32 = 16;
@@ -39,24 +39,37 @@ static BY: [AtomicU64; 1 << PLACE_BITS] = [const { AtomicU64::new(0) }; 1 << PLA
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wake {
     pub(crate) since: ReadySince,
-    /// Who woke it, packed; 0 if that isn't known.
-    pub(crate) by: u64,
+    /// Who woke it, packed with its recorder; 0 if that isn't known.
+    by: u64,
+}
+
+impl Wake {
+    /// Returns who woke it, as in a note of this recorder; 0 if that isn't known.
+    #[inline]
+    pub(crate) fn by(self, recorder: u64) -> u64 {
+        for_recorder(self.by, recorder)
+    }
 }
 
 /// A moment at which a task became ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadySince(u64);
 
-/// Notes that a task was woken, or spawned, by the one that `by` returns.
+/// Notes that a task was woken, or spawned, by the one that `who` returns, packed.
 #[inline]
-pub(crate) fn woken(task: u64, by: impl FnOnce() -> Option<WokenBy>) {
+pub(crate) fn woken(task: u64, who: impl FnOnce() -> u64) {
     let place = place(task);
     let there = WOKEN[place].load(Ordering::Relaxed);
+    let is_woken = task_of(there) == Some(key(task));
     // Only the first wake makes it ready.
-    if task_of(there) != Some(key(task)) || there & IS_OF_END != 0 {
+    if !is_woken || there & IS_OF_END != 0 {
         let word = word(task, clock::ticks());
-        let by = by().and_then(WokenBy::pack).unwrap_or(0);
-        BY[place].store(by | check(word), Ordering::Relaxed);
+        let mut who = who();
+        if is_woken && who != by(place, there) {
+            // Either may be the one that made it ready.
+            who = 0;
+        }
+        BY[place].store(who | check(word), Ordering::Relaxed);
         WOKEN[place].store(word, Ordering::Relaxed);
     }
 }
@@ -139,6 +152,7 @@ fn word(task: u64, ticks: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder::record::WokenBy;
 
     // Ids that no task of another test has, nor their places.
     const FIRST: u64 = 0xabcd_ef000;
@@ -148,9 +162,9 @@ mod tests {
         let task = FIRST + 1;
         assert_eq!(poll_starts(task), None);
         let before = clock::ticks();
-        woken(task, || None);
+        woken(task, || 0);
         let after = clock::ticks();
-        woken(task, || None);
+        woken(task, || 0);
         let since = poll_starts(task).unwrap().since;
         let now = after + 1_000_000;
         let waited = since.ticks_until(now);
@@ -164,51 +178,61 @@ mod tests {
         let task = FIRST + 2;
         poll_ends(task);
         assert_eq!(poll_starts(task), None, "it wasn't woken");
-        woken(task, || None);
+        woken(task, || 0);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let end = clock::ticks();
         poll_ends(task);
         assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_050);
         // It may have been a wake for the poll that ends.
-        woken(task, || None);
+        woken(task, || 0);
         poll_ends(task);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let wake = clock::ticks();
-        woken(task, || None);
-        woken(task, || None);
+        woken(task, || 0);
+        woken(task, || 0);
         assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_050);
     }
 
     #[test]
     fn the_first_that_wakes_is_who_woke() {
         let (task, other) = (FIRST + 7, FIRST + 8);
-        let by = |task| poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by));
-        woken(task, || Some(WokenBy::Task(other)));
-        woken(task, || Some(WokenBy::Thread));
-        assert_eq!(by(task), Some(WokenBy::Task(other)));
+        let wake = |by: WokenBy| woken(task, || by.pack().unwrap());
+        let by = || poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by(1)));
+        wake(WokenBy::Task(other));
+        wake(WokenBy::Thread);
+        assert_eq!(by(), Some(WokenBy::Task(other)));
         // It goes on into the wait for the next poll.
-        woken(task, || Some(WokenBy::Runtime));
+        wake(WokenBy::Runtime);
         std::thread::sleep(std::time::Duration::from_millis(1));
         poll_ends(task);
-        assert_eq!(by(task), Some(WokenBy::Runtime));
-        woken(task, || None);
-        assert_eq!(by(task), None);
+        assert_eq!(by(), Some(WokenBy::Runtime));
+        // It may be that the first of these did nothing.
+        for (next, expected) in
+            [(WokenBy::Thread, None), (WokenBy::Runtime, Some(WokenBy::Runtime))]
+        {
+            wake(WokenBy::Runtime);
+            poll_ends(task);
+            wake(next);
+            assert_eq!(by(), expected);
+        }
+        woken(task, || 0);
+        assert_eq!(by(), None);
         // Another thread was about to write there, for a task that has the same place.
-        woken(task, || Some(WokenBy::Runtime));
+        wake(WokenBy::Runtime);
         BY[place(task)].store(WokenBy::Thread.pack().unwrap(), Ordering::Relaxed);
-        assert_eq!(poll_starts(task).unwrap().by, 0);
+        assert_eq!(by(), None);
     }
 
     #[test]
     fn no_time_is_another_tasks() {
         let (task, other) = (FIRST + 3, FIRST + 3 + (1 << PLACE_BITS));
-        woken(task, || None);
-        woken(other, || None);
+        woken(task, || 0);
+        woken(other, || 0);
         assert_eq!(poll_starts(task), None);
         poll_ends(task);
         assert!(poll_starts(other).is_some());
         for near in [FIRST + 4, FIRST + 5, FIRST + 6 + 0xfff0] {
-            woken(near, || None);
+            woken(near, || 0);
             assert_eq!(poll_starts(FIRST + 3), None);
         }
     }

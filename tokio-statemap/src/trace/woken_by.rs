@@ -7,18 +7,18 @@ use crate::trace::task_key::TaskKey;
 
 /// Who woke a task, so that it became ready.
 ///
-/// It is the first wake since the last poll began that counts, or the spawn.
+/// It is the first wake since the last poll began, or the spawn. It is only told where it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum WokenBy {
     /// A task, or a root future, in a poll of which it was woken: by what that called, or what it polled within itself, as a
-    /// `LocalSet` does. It may be the same task.
+    /// `LocalSet` does. It may be the same task, or one of another runtime.
     Task(TaskKey),
-    /// A worker of a runtime between two polls: a timer fired, a socket is ready, or a task yielded.
+    /// A worker of the runtime between two polls: a timer fired, a socket is ready, or a task yielded.
     Runtime,
     /// A closure that was passed to `spawn_blocking`, or its end.
     BlockingTask,
-    /// A thread that isn't one of the runtime's, unless it is in a recorded `block_on`.
+    /// A thread that isn't in a runtime.
     Thread,
 }
 

@@ -7,6 +7,7 @@
 
 mod log;
 mod random;
+mod unknown;
 
 use std::future::{Future, poll_fn};
 use std::sync::mpsc;

@@ -6,10 +6,8 @@ use std::ops::Deref;
 use super::index;
 use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, UNKNOWN, WaitId};
-use tokio::runtime::worker_index;
-
+use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
-use crate::recorder::record::WokenBy;
 
 /// The most things that a task is said to wait for at the same time.
 const MOST: usize = 8;
@@ -19,10 +17,6 @@ pub(crate) const MOST_CALLS: usize = 16;
 thread_local! {
     /// The number of chains captured so far in the innermost poll of a task; [`OUTSIDE`] of any.
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
-    /// The task of that poll, as in a record; [`NO_TASK`] if that isn't known.
-    static POLLED: Cell<u64> = const { Cell::new(NO_TASK) };
-    /// `true` on a thread of a runtime with hooks: a worker, or one of the blocking pool.
-    static IS_SEEN: Cell<bool> = const { Cell::new(false) };
     /// `true` while that poll is one of the runtime's, and not a probe's in it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
     /// The chains of the runtime's poll.
@@ -32,7 +26,7 @@ thread_local! {
         id: Cell::new(None),
         nested: Cell::new(0),
         of_probe: Cell::new(OUTSIDE),
-        polled_before: Cell::new(NO_TASK),
+        polled_before: Cell::new(Before::UNKNOWN),
     } };
 }
 
@@ -40,8 +34,6 @@ thread_local! {
 const OUTSIDE: usize = usize::MAX;
 /// In a poll whose chains are lost, as another task was polled within it since.
 const LOST: usize = OUTSIDE - 1;
-/// The id of no task.
-const NO_TASK: u64 = u64::MAX;
 
 /// The captures of the task that the runtime polls on a thread.
 struct OfRuntime {
@@ -55,8 +47,8 @@ struct OfRuntime {
     nested: Cell<usize>,
     /// [`NUMBER`] of the outermost of them, if that is a probe's.
     of_probe: Cell<usize>,
-    /// The task of the outermost of them.
-    polled_before: Cell<u64>,
+    /// What the outermost of them is of.
+    polled_before: Cell<Before>,
 }
 
 /// Begins the captures of a task that the runtime polls. Inlined into the hook, which is called from the function that
@@ -64,7 +56,7 @@ struct OfRuntime {
 #[inline(always)]
 pub(crate) fn task_poll_starts(task: u64) {
     let outer = NUMBER.with(|number| number.replace(0));
-    let polled_before = POLLED.with(|polled| polled.replace(task));
+    let polled_before = waking::task_poll_starts(task);
     let was_of_runtime = IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(true));
     OF_RUNTIME.with(|of| {
         of.captures.end.set(Some(StackEnd::here()));
@@ -77,7 +69,7 @@ pub(crate) fn task_poll_starts(task: u64) {
 
 #[cold]
 #[inline(never)]
-fn nest(outer: usize, was_of_runtime: bool, polled_before: u64) {
+fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
     OF_RUNTIME.with(|of| {
         if of.nested.replace(of.nested.get() + 1) == 0 {
             of.of_probe.set(if was_of_runtime { LOST } else { outer });
@@ -98,6 +90,7 @@ pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
     IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
     if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
         NUMBER.with(|number| number.set(OUTSIDE));
+        waking::poll_ends(Before::UNKNOWN);
         return None;
     }
     task_waits(number, task)
@@ -114,9 +107,7 @@ fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
         };
         let nested = of.nested.get();
         of.nested.set(nested.saturating_sub(1));
-        // Outside of any, it isn't asked for.
-        let polled = if nested == 1 { of.polled_before.get() } else { NO_TASK };
-        POLLED.with(|of_thread| of_thread.set(polled));
+        waking::poll_ends(if nested == 1 { of.polled_before.get() } else { Before::UNKNOWN });
         NUMBER.with(|number| {
             number.set(match nested {
                 0 => OUTSIDE,
@@ -155,50 +146,6 @@ pub(crate) fn task_waker_cloned(task: usize) {
             false => NUMBER.with(|number| number.set(LOST)),
         }
     });
-}
-
-/// Called on a thread of a runtime with hooks: as that starts, and as it is found to be a worker.
-pub(crate) fn thread_is_seen() {
-    IS_SEEN.with(|is_seen| is_seen.set(true));
-}
-
-/// Begins the poll of a root future. Returns the task that was polled on this thread before, for [`root_poll_ends`].
-#[inline]
-pub(crate) fn root_poll_starts(root: u64) -> u64 {
-    POLLED.with(|polled| polled.replace(root))
-}
-
-/// Ends the poll of a root future.
-#[inline]
-pub(crate) fn root_poll_ends(polled_before: u64) {
-    POLLED.with(|polled| polled.set(polled_before));
-}
-
-/// Returns who wakes a task on this thread. `None` if that isn't known.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-#[inline]
-pub(crate) fn who_wakes() -> Option<WokenBy> {
-    if is_outside() {
-        return who_wakes_outside();
-    }
-    let polled = POLLED.with(Cell::get);
-    (polled != NO_TASK).then_some(WokenBy::Task(polled))
-}
-
-/// Returns who wakes a task on this thread, which polls nothing.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-#[inline(never)]
-fn who_wakes_outside() -> Option<WokenBy> {
-    let is_seen = IS_SEEN.with(Cell::get);
-    match worker_index() {
-        Some(_) if is_seen => Some(WokenBy::Runtime),
-        // Of a runtime without hooks: this may be in a poll.
-        Some(_) => None,
-        None if is_seen => Some(WokenBy::Blocking),
-        // Of a `LocalSet` in a `block_on` that isn't recorded.
-        None if tokio::task::try_id().is_some() => None,
-        None => Some(WokenBy::Thread),
-    }
 }
 
 /// Returns whether nothing is captured on this thread.

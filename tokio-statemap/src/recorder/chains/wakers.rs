@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
-use super::capture;
 use super::table::UNKNOWN;
+use super::{capture, waking};
 use crate::recorder::task_id::number;
 use crate::recorder::{process, wakes};
 use crate::sys::task_waker::{self, Observer, Sees, Unseen};
@@ -122,7 +122,7 @@ impl Observer for Captures {
 
     #[inline]
     fn woken(task: u64) {
-        wakes::woken(task, capture::who_wakes);
+        wakes::woken(task, waking::who_wakes);
     }
 
     #[inline(never)]
@@ -197,11 +197,9 @@ mod tests {
                         None
                     }
                     3 => {
-                        let outer = capture::root_poll_starts(7);
                         capture::task_poll_starts(8);
                         waker.wake_by_ref();
                         capture::task_poll_ends(tokio::task::id());
-                        capture::root_poll_ends(outer);
                         Some(WokenBy::Task(8))
                     }
                     // From another thread, which has no runtime.
@@ -215,7 +213,7 @@ mod tests {
                     _ => return Poll::Ready(id),
                 };
                 let wake = wakes::poll_starts(id).expect("it was woken");
-                assert_eq!(WokenBy::unpack(wake.by), by);
+                assert_eq!(WokenBy::unpack(wake.by(1)), by);
                 Poll::Pending
             })
             .await

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::recorder::chains::capture;
 use crate::recorder::chains::table::WaitId;
+use crate::recorder::chains::{capture, waking};
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
@@ -266,7 +266,7 @@ impl Shared {
     }
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
-        capture::thread_is_seen();
+        waking::thread_starts();
         let threads = self.runtime.started_threads.fetch_add(1, Ordering::Relaxed) + 1;
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.runtime_may_be_built(threads);
@@ -398,7 +398,11 @@ impl Shared {
     #[inline(never)]
     fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
-        self.note_role(thread, ticks, tokio::runtime::worker_index());
+        let worker = tokio::runtime::worker_index();
+        if worker.is_some() {
+            waking::is_worker();
+        }
+        self.note_role(thread, ticks, worker);
         if !self.runtime.is_known() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 self.set_runtime(&handle);
@@ -417,10 +421,7 @@ impl Shared {
         if worker != thread.worker {
             thread.worker = worker;
             thread.buffer.watched.set_worker(worker);
-            if let Some(worker) = worker {
-                capture::thread_is_seen();
-                self.functions.has_worker(worker);
-            }
+            worker.inspect(|&worker| self.functions.has_worker(worker));
             let payload = worker.map_or(0, |index| u64::from(index) + 1);
             thread.push(self, ticks, Kind::Role, payload);
         }

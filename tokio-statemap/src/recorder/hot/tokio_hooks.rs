@@ -15,7 +15,7 @@ use tokio::runtime::TaskMeta;
 #[cfg(tokio_unstable)]
 use crate::recorder::chains::table::WaitId;
 #[cfg(tokio_unstable)]
-use crate::recorder::chains::{capture, wakers};
+use crate::recorder::chains::{capture, wakers, waking};
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
@@ -92,7 +92,7 @@ impl TokioHooks {
             trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         }
         if self.takes_ready_times && wakers::are_watched() {
-            wakes::woken(number(meta.id()), capture::who_wakes);
+            wakes::woken(number(meta.id()), waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
@@ -198,7 +198,12 @@ impl TokioHooks {
     #[inline(never)]
     fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId, ready: impl Ready) {
         let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
-        if !Shared::add_poll_start(window, || number(meta.id()), ready_for, ready.woken_by()) {
+        if !Shared::add_poll_start(
+            window,
+            || number(meta.id()),
+            ready_for,
+            ready.woken_by(&self.recorder),
+        ) {
             self.add_late_poll_start(meta, ready);
         }
     }
@@ -206,7 +211,11 @@ impl TokioHooks {
     #[inline(never)]
     fn add_late_poll_start(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
         let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
-        if !self.recorder.add_late_poll_start(|| number(meta.id()), ready_for, ready.woken_by()) {
+        if !self.recorder.add_late_poll_start(
+            || number(meta.id()),
+            ready_for,
+            ready.woken_by(&self.recorder),
+        ) {
             self.poll_started(meta, ready);
         }
     }
@@ -216,7 +225,12 @@ impl TokioHooks {
     fn poll_started(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
         let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
         let location = || self.location(meta);
-        self.recorder.poll_started(number(meta.id()), &ready_for, ready.woken_by(), location);
+        self.recorder.poll_started(
+            number(meta.id()),
+            &ready_for,
+            ready.woken_by(&self.recorder),
+            location,
+        );
     }
 
     #[inline(never)]
@@ -264,8 +278,8 @@ trait Ready: Copy {
     /// Returns for how long the task has been ready at `ticks`, if that is known.
     fn until(self, ticks: u64, recorder: &Shared, meta: &TaskMeta<'_>) -> Option<Duration>;
 
-    /// Returns who woke it, packed; 0 if that isn't known.
-    fn woken_by(self) -> u64;
+    /// Returns who woke it, as in a note; 0 if that isn't known.
+    fn woken_by(self, recorder: &Shared) -> u64;
 }
 
 /// Tokio tells it, if it measures that.
@@ -281,7 +295,7 @@ impl Ready for AsTokioSays {
     }
 
     #[inline]
-    fn woken_by(self) -> u64 {
+    fn woken_by(self, _: &Shared) -> u64 {
         0
     }
 }
@@ -295,8 +309,8 @@ impl Ready for Wake {
     }
 
     #[inline]
-    fn woken_by(self) -> u64 {
-        self.by
+    fn woken_by(self, recorder: &Shared) -> u64 {
+        self.by(recorder.kept.id)
     }
 }
 

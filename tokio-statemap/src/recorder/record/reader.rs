@@ -186,10 +186,10 @@ impl Notes {
         self.ready_ns = None;
     }
 
-    /// Returns who woke the task of the poll that starts at `ticks`.
+    /// Returns who woke the task of the poll that starts at `ticks`, and forgets it.
     #[inline]
-    fn woken_by_at(&self, ticks: u64) -> Option<WokenBy> {
-        let (by, start) = self.woken_by;
+    fn woken_by_at(&mut self, ticks: u64) -> Option<WokenBy> {
+        let (by, start) = std::mem::take(&mut self.woken_by);
         if start == ticks { WokenBy::unpack(by) } else { None }
     }
 

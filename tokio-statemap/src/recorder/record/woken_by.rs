@@ -23,8 +23,28 @@ const BLOCKING: u64 = 2;
 const THREAD: u64 = 3;
 /// What is added to a task's id.
 const FIRST_TASK: u64 = 4;
-/// Set for a root future; the rest is its number.
+/// Set for a root future; the rest is its number, and above that bits of its recorder, as long as that matters.
 const IS_ROOT: u64 = 1 << (WOKEN_BY_BITS - 1);
+const NUMBER_BITS: u32 = 32;
+const NUMBER: u64 = (1 << NUMBER_BITS) - 1;
+const RECORDER: u64 = (IS_ROOT - 1) & !NUMBER;
+
+/// Returns what a root future is packed as where those of several recorders may meet: each recorder numbers its own.
+#[inline]
+pub(crate) fn pack_root(root: u64, recorder: u64) -> u64 {
+    IS_ROOT | recorder << NUMBER_BITS & RECORDER | root & NUMBER
+}
+
+/// Returns the payload of a note of this recorder; 0 for a root future of another one.
+#[inline]
+pub(crate) fn for_recorder(packed: u64, recorder: u64) -> u64 {
+    let root = packed & !RECORDER;
+    match packed & IS_ROOT == 0 {
+        true => packed,
+        false if packed == pack_root(root, recorder) => root,
+        false => 0,
+    }
+}
 
 impl WokenBy {
     /// Returns the payload of its note, which is never 0. `None` if there is no room for the task's id.
@@ -33,7 +53,7 @@ impl WokenBy {
         match self {
             Self::Task(id) if id & ROOT != 0 => {
                 let number = id & !ROOT;
-                (number < IS_ROOT).then_some(number | IS_ROOT)
+                (number <= NUMBER).then_some(number | IS_ROOT)
             }
             Self::Task(id) => (id < IS_ROOT - FIRST_TASK).then_some(id + FIRST_TASK),
             Self::Runtime => Some(RUNTIME),
@@ -50,7 +70,7 @@ impl WokenBy {
             RUNTIME => Self::Runtime,
             BLOCKING => Self::Blocking,
             THREAD => Self::Thread,
-            root if root & IS_ROOT != 0 => Self::Task(root & (IS_ROOT - 1) | ROOT),
+            root if root & IS_ROOT != 0 => Self::Task(root & NUMBER | ROOT),
             task => Self::Task(task - FIRST_TASK),
         })
     }
@@ -78,6 +98,18 @@ mod tests {
             assert_eq!(WokenBy::unpack(packed), Some(by));
         }
         assert_eq!(WokenBy::Task(most + 1).pack(), None);
+        assert_eq!(WokenBy::Task(ROOT | (NUMBER + 1)).pack(), None);
         assert_eq!(WokenBy::unpack(0), None);
+    }
+    #[test]
+    fn a_root_is_of_its_recorder() {
+        let packed = pack_root(ROOT | 3, 77);
+        assert_eq!(packed >> WOKEN_BY_BITS, 0);
+        assert_eq!(WokenBy::unpack(for_recorder(packed, 77)), Some(WokenBy::Task(ROOT | 3)));
+        assert_eq!(for_recorder(packed, 78), 0);
+        for other in [WokenBy::Runtime, WokenBy::Task(5)] {
+            let packed = other.pack().unwrap();
+            assert_eq!(for_recorder(packed, 77), packed);
+        }
     }
 }

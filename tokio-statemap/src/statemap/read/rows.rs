@@ -321,7 +321,7 @@ impl Rows {
         if let Some((data, latest_ns)) = first.map(|first| &mut first.data).zip(latest_ns) {
             let end_ns = length_ns.max(latest_ns.saturating_add(1));
             if let Some(last) = data.last() {
-                data.push(Datum { time_ns: end_ns, mark: Mark::default(), ..*last });
+                data.push(Datum { time_ns: end_ns, mark: Mark::default(), woken_by: 0, ..*last });
                 statemap.end_ns = end_ns;
             }
         }

@@ -10,7 +10,7 @@ use super::trace::{Children, Kind, Text, Trace, Track};
 use crate::analysis::{Place, place_label};
 use crate::render::export::text;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Task, TaskKey, WaitId};
+use crate::trace::timeline::{Poll, Task, TaskKey, WaitId};
 use crate::trace::woken_by::WokenBy;
 
 /// Writes all tasks, and notes what their polls refer to.
@@ -127,8 +127,9 @@ impl Writer<'_> {
                 TaskState::Spawned | TaskState::Ready => {
                     let next = polls.peek().zip(seen);
                     if state == TaskState::Ready {
-                        let by = next.and_then(|((_, poll), _)| poll.woken_by());
-                        flow_in = self.wake(by, from_ns.1, trace)?;
+                        if let Some(((_, poll), _)) = next {
+                            flow_in = self.wake(poll, trace)?;
+                        }
                     }
                     let flow = next.map(|(&(i, _), seen)| self.flows.begin((seen, i)));
                     let name = Some((state.name(), "ready"));
@@ -169,19 +170,19 @@ impl Writer<'_> {
         Ok(Some(flow))
     }
 
-    /// Marks a wake on the track of the task that wakes, and returns the flow from there, if it is one.
-    fn wake(
-        &self,
-        by: Option<WokenBy>,
-        at_ns: u64,
-        trace: &mut Trace<impl Write>,
-    ) -> io::Result<Option<u64>> {
-        let Some(WokenBy::Task(by)) = by else { return Ok(None) };
-        let Some(by) = self.context.timeline().tasks.position(by) else { return Ok(None) };
-        let flow = trace.reserve_flows(1);
-        let track = Track::new(self.first + by as u64);
-        trace
-            .event(Kind::Instant, track, at_ns, Some(("wake", "wake")), |event| event.flow(flow))?;
+    /// Marks the wake for a poll on the track of the task that woke, and returns the flow from there, if it is known in which poll
+    /// and when that was.
+    fn wake(&self, poll: &Poll, trace: &mut Trace<impl Write>) -> io::Result<Option<u64>> {
+        let tasks = &self.context.timeline().tasks;
+        let by = match poll.woken_by() {
+            Some(WokenBy::Task(by)) => tasks.position(by),
+            _ => None,
+        };
+        let wake = by.and_then(|by| Some((by, poll.wake_within(&tasks.at(by).polls)?)));
+        let Some((by, at_ns)) = wake else { return Ok(None) };
+        let (flow, track) = (trace.reserve_flows(1), Track::new(self.first + by as u64));
+        let (at_ns, name) = (self.context.at(at_ns), Some(("wake", "wake")));
+        trace.event(Kind::Instant, track, at_ns, name, |event| event.flow(flow))?;
         Ok(Some(flow))
     }
 

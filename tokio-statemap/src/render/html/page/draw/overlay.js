@@ -175,11 +175,11 @@ const drawParent = (view, context, section, row, place) => {
   if (parent >= 0) drawArrow(view, context, section.rowBegin(row), laneOf(view, { section, row: parent }), place);
 };
 
-/** Draws an arrow from the lane of the task that woke this one, at that time. */
+/** Draws an arrow from the poll that woke this task, if it is known when that was. */
 const drawWake = (view, context, section, transition, place) => {
   const waker = wakerOf(section, transition);
-  if (waker === null || waker.row < 0) return;
-  drawArrow(view, context, wokenAt(section, waker.poll), laneOf(view, { section, row: waker.row }), place);
+  const at = waker === null ? null : wokenAt(section, waker);
+  if (at !== null) drawArrow(view, context, at, laneOf(view, { section, row: waker.row }), place);
 };
 
 /** Draws an arrow from one lane to another at a time. */

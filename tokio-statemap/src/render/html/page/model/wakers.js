@@ -1,6 +1,6 @@
 // Who woke a task, so that it became ready for a poll.
 
-import { FIRST_WAKER } from "../data/section.js";
+import { FIRST_WAKER, lastNotAfter } from "../data/section.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
 
@@ -23,13 +23,23 @@ export const wakerOf = (section, transition) => {
 };
 
 /**
- * Returns when the task became ready for a poll.
+ * Returns when the task was woken for a poll by another task, if that was polled then. A task that is woken in its own poll is ready
+ * from the end of that on, and the time of the wake isn't known.
  * @param {Section} section
- * @param {number} poll its transition
- * @returns {number} in ns
+ * @param {{poll: number, row: number}} waker
+ * @returns {number|null} in ns
  */
-export const wokenAt = (section, poll) => {
-  const before = poll - 1;
-  const wasReady = poll > section.rowFirst[section.rowOf(poll)] && section.isReady[section.state[before]];
-  return section.time[wasReady ? before : poll];
+export const wokenAt = (section, { poll, row }) => {
+  if (row < 0) return null;
+  const wasReady = poll > section.rowFirst[section.rowOf(poll)] && section.isReady[section.state[poll - 1]];
+  const at = section.time[wasReady ? poll - 1 : poll];
+  // The time is rounded, and clocks of two threads differ.
+  const slack = 1000 + (section.time[poll] - at) * 1e-5;
+  const last = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], at + slack);
+  for (const i of [last, last - 1]) {
+    if (i < section.rowFirst[row] || !section.isRunning[section.state[i]]) continue;
+    const [start, end] = [section.time[i], section.endOf(i)];
+    if (at >= start - slack && at <= end + slack) return Math.min(Math.max(at, start), end);
+  }
+  return null;
 };
