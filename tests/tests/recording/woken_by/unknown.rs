@@ -61,21 +61,21 @@ fn a_poll_that_began_before_the_recording() {
     for workers in [0, 1] {
         let (collector, runtime) = registered(workers, CollectorConfig::default());
         let starts = Arc::clone(&collector);
-        let (by_task, by_main) = collector.block_on(&runtime, async move {
+        let (starter, by_task, by_main) = collector.block_on(&runtime, async move {
             let (send, by_task) = spawn_that_waits().await;
             let (from_main, by_main) = spawn_that_waits().await;
-            let starter = Arc::clone(&starts);
-            tokio::spawn(async move {
-                starter.start();
+            let records = Arc::clone(&starts);
+            let starter = tokio::spawn(async move {
+                records.start();
                 send.send(()).unwrap();
-            })
-            .await
-            .unwrap();
+            });
+            let starter_id = starter.id();
+            starter.await.unwrap();
             starts.stop();
             // The wrapper of a recorded root future is there all the time.
             starts.start();
             from_main.send(()).unwrap();
-            let ids = (by_task.id(), by_main.id());
+            let ids = (starter_id, by_task.id(), by_main.id());
             by_task.await.unwrap();
             by_main.await.unwrap();
             ids
@@ -84,7 +84,9 @@ fn a_poll_that_began_before_the_recording() {
         collector.stop();
         let timeline = collector.snapshot();
         assert_eq!(wakes(&timeline, by_main), [MAIN]);
-        assert_eq!(wakes(&timeline, by_task), [None]);
+        // Where another test records meanwhile, hooks told of that poll.
+        let woken = wakes(&timeline, by_task);
+        assert!(woken == [None] || woken == [by(starter)], "{woken:?}");
     }
 }
 
