@@ -94,12 +94,12 @@ fn a_poll_that_began_before_the_recording() {
 fn a_block_on_that_is_not_recorded() {
     for workers in [0, 1] {
         let (collector, runtime) = recorded(workers);
-        let task = runtime.block_on(async {
+        let (task, id) = runtime.block_on(async {
             let (send, task) = spawn_that_waits().await;
             send.send(()).unwrap();
-            task
+            let id = task.id();
+            (task, id)
         });
-        let id = task.id();
         let timeline = ended(&collector, runtime, task);
         assert_eq!(wakes(&timeline, id), [None, None], "{workers} workers");
     }
