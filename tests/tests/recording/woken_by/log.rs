@@ -30,8 +30,10 @@ pub(super) fn acting_as<R>(by: WokenBy, f: impl FnOnce() -> R) -> R {
 pub(super) enum Happened {
     PollStarts,
     PollEnds,
-    /// By one or the other.
+    /// It is about to be woken, by one or the other.
     Woken(WokenBy, Option<WokenBy>),
+    /// A wake is over.
+    WakeEnds,
 }
 
 /// What happened to each task, by its key.
@@ -44,28 +46,44 @@ impl Log {
     }
 
     /// Returns who may be said to have woken a task for each of its polls but the first: the first that woke it in the poll
-    /// before, and the first after that. If it is neither, it was woken as that poll began, before the log says so.
+    /// before, and the first after that. If it is neither, it was woken as that poll began, before the log says so. If a wake
+    /// wasn't over as a poll started, it may be any that was about to.
     pub(super) fn wakers(&self, task: TaskKey) -> Vec<Vec<WokenBy>> {
         let log = self.0.lock().unwrap();
         let mut wakers = Vec::new();
         let (mut within, mut after, mut last, mut as_it_began) = (None, None, None, None);
+        // The wakes since the last poll but one started, and how many of them aren't over.
+        let (mut recent, mut pending, mut was_pending) = (Vec::new(), 0, false);
         let mut is_polled = false;
         for (nth, happened) in log.get(&task).into_iter().flatten().enumerate() {
             match *happened {
                 Happened::PollStarts => {
                     if nth > 0 {
                         let late = as_it_began.filter(|_| within.is_none() && after.is_none());
-                        let both = [within.take(), after.take(), late].into_iter().flatten();
-                        wakers.push(both.flat_map(|(by, or)| [Some(by), or]).flatten().collect());
+                        let is_unsure = pending > 0 || was_pending;
+                        let unsure = recent.iter().copied().filter(|_| is_unsure);
+                        let first = [within.take(), after.take(), late].into_iter().flatten();
+                        let all = first.chain(unsure);
+                        wakers.push(all.flat_map(|(by, or)| [Some(by), or]).flatten().collect());
+                    }
+                    was_pending = pending > 0;
+                    if !was_pending {
+                        recent.clear();
                     }
                     as_it_began = last.take();
                     is_polled = true;
                 }
                 Happened::PollEnds => is_polled = false,
-                Happened::Woken(by, or) if is_polled => _ = within.get_or_insert((by, or)),
+                Happened::WakeEnds => pending -= 1,
                 Happened::Woken(by, or) => {
-                    after.get_or_insert((by, or));
-                    last = Some((by, or));
+                    pending += 1;
+                    recent.push((by, or));
+                    if is_polled {
+                        within.get_or_insert((by, or));
+                    } else {
+                        after.get_or_insert((by, or));
+                        last = Some((by, or));
+                    }
                 }
             }
         }
@@ -131,5 +149,6 @@ impl Wake for Logging {
         };
         self.log.add(self.task, woken);
         self.waker.wake_by_ref();
+        self.log.add(self.task, Happened::WakeEnds);
     }
 }
