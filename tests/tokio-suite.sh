@@ -319,6 +319,7 @@ export CARGO_TARGET_DIR=$target/target TOKIO_STATEMAP_DIR=$target/pages
 rm -rf "$TOKIO_STATEMAP_DIR"
 mkdir -p "$work/output"
 
+# What a file must have to be taken: anything.
 concurrent='' alone=0
 if [[ ${1-} == --concurrent ]]; then
     concurrent='\bspawn|runtime::|JoinSet|LocalSet|block_in_place|time::|yield_now|select!|join!'

@@ -131,6 +131,7 @@ impl Pair {
             .check(&self.folder)
         };
         // Both ways must end alike, and leave files that are as they must be. A test looks closer at those of the attribute.
+        self.observed.env_remove("BY_HAND");
         let observed = observe(&mut self.observed, "by the attribute");
         self.observed.env("BY_HAND", "1");
         for name in names_in(&self.folder) {

@@ -272,7 +272,8 @@ impl TokioHooks {
     }
 }
 
-/// What tells for how long a task has been ready. A type, and not a value, tells whether that is Tokio: a poll pays for no choice.
+/// Tells for how long a task has been ready: Tokio does, or the task's wakes. Each of the two is a type, so that a poll doesn't have to
+/// choose.
 #[cfg(tokio_unstable)]
 trait Ready: Copy {
     /// Returns for how long the task has been ready at `ticks`, if that is known.
