@@ -131,8 +131,12 @@ fn sums(meta: &Value) -> Result<(), String> {
         histogram(&place["waits"], place["ready"].as_u64())?;
     }
     // Each value is rounded.
-    if sum(&sums.held).abs_diff(sum(&sums.held_of_places)) > (n + sums.places) as u64 {
-        return Err("its stretches and its locations held workers for different times".to_owned());
+    let (by_time, by_place) = (sum(&sums.held), sum(&sums.held_of_places));
+    if by_time.abs_diff(by_place) > (n + sums.places) as u64 {
+        return Err(format!(
+            "its {n} stretches held workers for {by_time}, its {} locations for {by_place}",
+            sums.places
+        ));
     }
     let sentences = meta["detail"].as_array().map_or(&[][..], Vec::as_slice);
     let begins =
