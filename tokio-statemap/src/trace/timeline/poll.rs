@@ -154,18 +154,6 @@ impl Poll {
         WokenBy::unpack(self.woken_by)
     }
 
-    /// Returns when the task was woken for this poll, in ns, if that was in one of these polls, which are in order. A task that
-    /// is woken in its own poll is ready from the end of that on, and the time of the wake isn't known.
-    pub(crate) fn wake_within(&self, polls: &[Self]) -> Option<u64> {
-        let at_ns = self.ready_ns()?;
-        // The time is rounded, and clocks of two threads differ.
-        let slack_ns = 1_000 + (self.start_ns - at_ns) / 100_000;
-        let after = polls.partition_point(|poll| poll.start_ns <= at_ns + slack_ns);
-        let mut recent = polls[after.saturating_sub(2)..after].iter().rev();
-        let poll = recent.find(|poll| at_ns <= poll.end_ns.saturating_add(slack_ns))?;
-        Some(at_ns.clamp(poll.start_ns, poll.end_ns))
-    }
-
     /// Returns the time for which the task was ready before this poll started, in ns.
     pub fn ready_for_ns(&self) -> Option<u64> {
         self.ready_ns().map(|ready| self.start_ns - ready)
