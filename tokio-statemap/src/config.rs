@@ -89,6 +89,11 @@ impl CollectorConfig {
         self.trace_target.tracks_tasks() && self.schedule_latency && Self::CAN_KNOW_READY
     }
 
+    /// Returns whether root futures tell by their wakers when they become ready.
+    pub(crate) fn knows_wakes_of_roots(&self) -> bool {
+        self.wakes && self.knows_ready()
+    }
+
     const LARGEST_BUFFER: usize = 1 << 24;
 
     /// Checks the values that have limits.

@@ -37,6 +37,7 @@ mod models;
 mod process;
 pub(crate) mod record;
 pub(crate) mod root_future;
+mod root_waker;
 pub(crate) mod store;
 #[cfg(all(test, tokio_unstable, not(statemap_loom)))]
 mod stress;

@@ -11,6 +11,7 @@ use crate::recorder::chains::waking;
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::worker::RootWorker;
 use crate::recorder::record::ROOT;
+use crate::recorder::root_waker::RootWakes;
 use crate::recorder::waits::probe::Probe;
 
 pin_project_lite::pin_project! {
@@ -46,6 +47,7 @@ impl<F> Root<F> {
                 number: recorder.roots.acquire(location),
                 recorder: Arc::clone(recorder),
                 worker: RootWorker::new(),
+                wakes: recorder.kept.config.knows_wakes_of_roots().then(RootWakes::default),
             };
             let located = recorder.kept.config.include_spawn_location.then_some(location);
             recorder.task_spawned(seen.id(), located);
@@ -83,11 +85,15 @@ impl<F: Future> Future for Root<F> {
         }
         // A guard, so that the end is recorded on unwinding too.
         let worker = seen.worker.get();
-        seen.recorder.root_poll_started(seen.id(), worker);
+        let wake = seen.wakes.as_ref().and_then(RootWakes::poll_starts);
+        seen.recorder.root_poll_started(seen.id(), worker, wake);
         let recorder = seen.recorder.kept.id;
         let before = waking::root_poll_starts(seen.id(), recorder, worker.is_some());
         let ends = PollEndGuard { seen, before };
-        let polled = this.future.poll(cx);
+        let polled = match &mut ends.seen.wakes {
+            Some(wakes) => this.future.poll(&mut wakes.context(cx)),
+            None => this.future.poll(cx),
+        };
         drop(ends);
         if polled.is_ready() {
             *this.seen = None;
@@ -102,6 +108,8 @@ struct RootRecorder {
     recorder: Arc<Shared>,
     number: u32,
     worker: RootWorker,
+    /// `None` if these aren't wanted.
+    wakes: Option<RootWakes>,
 }
 
 impl RootRecorder {
@@ -119,14 +127,17 @@ impl Drop for RootRecorder {
 }
 
 struct PollEndGuard<'a> {
-    seen: &'a RootRecorder,
+    seen: &'a mut RootRecorder,
     before: waking::Before,
 }
 
 impl Drop for PollEndGuard<'_> {
     fn drop(&mut self) {
-        let seen = self.seen;
+        let seen = &*self.seen;
         waking::root_poll_ends(self.before);
+        if let Some(wakes) = &seen.wakes {
+            wakes.poll_ends();
+        }
         seen.recorder.root_poll_ended(seen.id(), seen.worker.get());
     }
 }

@@ -12,8 +12,9 @@
 //! times apart.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use crate::recorder::clock;
+use crate::recorder::clock::{self, Clock};
 use crate::recorder::record::{WOKEN_BY_BITS, for_recorder};
 
 /// The number of places, as a power of two.
@@ -29,11 +30,18 @@ const IS_OF_END: u64 = 1;
 /// The same, so that no word is 0.
 const IS_THERE: u64 = 2;
 
-/// The time of the first wake since a task's last poll began, with the task; 0 if there was none.
-static WOKEN: [AtomicU64; 1 << PLACE_BITS] = [const { AtomicU64::new(0) }; 1 << PLACE_BITS];
+static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS];
 
-/// Who woke it, and above that the [`check`] of the word in the same place of [`WOKEN`].
-static BY: [AtomicU64; 1 << PLACE_BITS] = [const { AtomicU64::new(0) }; 1 << PLACE_BITS];
+/// A place for the first wake since a task's last poll began.
+#[derive(Debug)]
+// In one cache line.
+#[repr(align(16))]
+pub(crate) struct Slot {
+    /// The time of the wake, with the task; 0 if there was none.
+    woken: AtomicU64,
+    /// Who woke it, and above that the [`check`] of the word.
+    by: AtomicU64,
+}
 
 /// The wake that made a task ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +57,12 @@ impl Wake {
     pub(crate) fn by(self, recorder: u64) -> u64 {
         for_recorder(self.by, recorder)
     }
+
+    /// Returns for how long the task has been ready at `ticks`.
+    #[inline]
+    pub(crate) fn ready_for(self, ticks: u64, clock: &Clock) -> Duration {
+        Duration::from_nanos(clock.rate().length_ns(self.since.ticks_until(ticks)))
+    }
 }
 
 /// A moment at which a task became ready.
@@ -58,52 +72,85 @@ pub(crate) struct ReadySince(u64);
 /// Notes that a task was woken, or spawned, by the one that `who` returns, packed.
 #[inline]
 pub(crate) fn woken(task: u64, who: impl FnOnce() -> u64) {
-    let place = place(task);
-    let there = WOKEN[place].load(Ordering::Relaxed);
-    let is_woken = task_of(there) == Some(key(task));
-    // Only the first wake makes it ready.
-    if !is_woken || there & IS_OF_END != 0 {
-        let word = word(task, clock::ticks());
-        let mut who = who();
-        if is_woken && who != by(place, there) {
-            // Either may be the one that made it ready.
-            who = 0;
-        }
-        BY[place].store(who | check(word), Ordering::Relaxed);
-        WOKEN[place].store(word, Ordering::Relaxed);
-    }
+    slot(task).woken(task, who);
 }
 
 /// Returns the wake that made a task ready whose poll starts, and forgets it. `None` if that isn't known.
 #[inline]
 pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
-    let place = place(task);
-    let word = WOKEN[place].load(Ordering::Relaxed);
-    if task_of(word) != Some(key(task)) {
-        return None;
-    }
-    WOKEN[place].store(0, Ordering::Relaxed);
-    Some(Wake { since: ReadySince(word & TIME), by: by(place, word) })
+    slot(task).poll_starts(task)
 }
 
 /// A task that was woken in its poll, which ends now, is ready from now on.
 #[inline]
 pub(crate) fn poll_ends(task: u64) {
-    let place = place(task);
-    let there = WOKEN[place].load(Ordering::Relaxed);
-    if task_of(there) == Some(key(task)) {
-        let word = word(task, clock::ticks()) | IS_OF_END;
-        BY[place].store(by(place, there) | check(word), Ordering::Relaxed);
-        WOKEN[place].store(word, Ordering::Relaxed);
+    slot(task).poll_ends(task);
+}
+
+/// Neighbours would share a cache line: tasks with ids that follow each other have places far apart.
+#[inline]
+fn slot(task: u64) -> &'static Slot {
+    &SLOTS[place(task)]
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
-/// Returns who woke the task with this word, packed; 0 if another thread has written there since.
-#[inline]
-fn by(place: usize, word: u64) -> u64 {
-    let there = BY[place].load(Ordering::Relaxed);
-    let is_of_word = there & !BY_WHOM == check(word);
-    if is_of_word { there & BY_WHOM } else { 0 }
+impl Slot {
+    const fn new() -> Self {
+        Self { woken: AtomicU64::new(0), by: AtomicU64::new(0) }
+    }
+
+    /// See [`woken`].
+    #[inline]
+    pub(crate) fn woken(&self, task: u64, who: impl FnOnce() -> u64) {
+        let there = self.woken.load(Ordering::Relaxed);
+        let is_woken = task_of(there) == Some(key(task));
+        // Only the first wake makes it ready.
+        if !is_woken || there & IS_OF_END != 0 {
+            let word = word(task, clock::ticks());
+            let mut who = who();
+            if is_woken && who != self.by(there) {
+                // Either may be the one that made it ready.
+                who = 0;
+            }
+            self.by.store(who | check(word), Ordering::Relaxed);
+            self.woken.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// See [`poll_starts`].
+    #[inline]
+    pub(crate) fn poll_starts(&self, task: u64) -> Option<Wake> {
+        let word = self.woken.load(Ordering::Relaxed);
+        if task_of(word) != Some(key(task)) {
+            return None;
+        }
+        self.woken.store(0, Ordering::Relaxed);
+        Some(Wake { since: ReadySince(word & TIME), by: self.by(word) })
+    }
+
+    /// See [`poll_ends`].
+    #[inline]
+    pub(crate) fn poll_ends(&self, task: u64) {
+        let there = self.woken.load(Ordering::Relaxed);
+        if task_of(there) == Some(key(task)) {
+            let word = word(task, clock::ticks()) | IS_OF_END;
+            self.by.store(self.by(there) | check(word), Ordering::Relaxed);
+            self.woken.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns who woke the task with this word, packed; 0 if another thread has written there since.
+    #[inline]
+    fn by(&self, word: u64) -> u64 {
+        let there = self.by.load(Ordering::Relaxed);
+        let is_of_word = there & !BY_WHOM == check(word);
+        if is_of_word { there & BY_WHOM } else { 0 }
+    }
 }
 
 const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
@@ -124,7 +171,6 @@ impl ReadySince {
     }
 }
 
-/// Neighbours would share a cache line: tasks with ids that follow each other have places far apart, and each its own.
 #[inline]
 fn place(task: u64) -> usize {
     const ODD: u16 = 40_503;
@@ -219,7 +265,7 @@ mod tests {
         assert_eq!(by(), None);
         // Another thread was about to write there, for a task that has the same place.
         wake(WokenBy::Runtime);
-        BY[place(task)].store(WokenBy::Thread.pack().unwrap(), Ordering::Relaxed);
+        slot(task).by.store(WokenBy::Thread.pack().unwrap(), Ordering::Relaxed);
         assert_eq!(by(), None);
     }
 

@@ -9,7 +9,9 @@ mod log;
 mod random;
 mod unknown;
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::mpsc;
 use std::task;
 use std::time::Duration;
@@ -23,6 +25,22 @@ use tokio_statemap::{CollectorConfig, Hooks, WokenBy, register_hooks_with};
 const MAIN: Option<WokenBy> = Some(WokenBy::Task(TaskKey::Root(0)));
 const RUNTIME: Option<WokenBy> = Some(WokenBy::Runtime);
 
+thread_local! {
+    /// The number of polls of `main` so far.
+    static MAIN_POLLS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts the polls of a future as those of `main`.
+async fn counted<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    MAIN_POLLS.set(0);
+    poll_fn(|cx| {
+        MAIN_POLLS.set(MAIN_POLLS.get() + 1);
+        future.as_mut().poll(cx)
+    })
+    .await
+}
+
 /// Runs a program on runtimes of all kinds, and has `check` look at what is known then. What the program returns is passed on.
 fn recorded<F, T>(program: impl Fn() -> F, check: impl Fn(&Timeline, T))
 where
@@ -34,7 +52,7 @@ where
         let collector = register_hooks_with(builder.enable_all(), config, hooks).unwrap();
         collector.start();
         let runtime = builder.build().unwrap();
-        let result = collector.block_on(&runtime, program());
+        let result = collector.block_on(&runtime, counted(program()));
         drop(runtime);
         collector.stop();
         check(&collector.snapshot(), result);
@@ -70,6 +88,20 @@ async fn spawn_that_waits() -> (oneshot::Sender<()>, JoinHandle<()>) {
         yield_now().await;
     }
     (send, task)
+}
+
+/// Awaits a future, and calls `then` in the poll in which that begins to wait.
+async fn once_it_waits<F: Future + Unpin>(mut future: F, then: impl FnOnce()) -> F::Output {
+    let mut then = Some(then);
+    poll_fn(|cx| {
+        let polled = pin!(&mut future).poll(cx);
+        if let Some(then) = then.take() {
+            assert!(polled.is_pending());
+            then();
+        }
+        polled
+    })
+    .await
 }
 
 #[test]
@@ -110,6 +142,32 @@ fn main_a_thread_and_a_blocking_task_wake() {
             assert_eq!(wakes(timeline, by_main), [MAIN, MAIN]);
             assert_eq!(wakes(timeline, by_thread), [MAIN, Some(WokenBy::Thread)]);
             assert_eq!(wakes(timeline, by_blocking), [MAIN, Some(WokenBy::BlockingTask)]);
+        },
+    );
+}
+
+#[test]
+fn main_is_woken_by_a_task_by_the_runtime_and_by_a_thread() {
+    recorded(
+        || async {
+            let (send, task) = spawn_that_waits().await;
+            let (first, id) = (MAIN_POLLS.get(), task.id());
+            once_it_waits(task, || send.send(()).unwrap()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let (send, receive) = oneshot::channel();
+            let thread = || std::thread::spawn(|| send.send(()).unwrap()).join().unwrap();
+            once_it_waits(receive, thread).await.unwrap();
+            (first, id)
+        },
+        |timeline, (first, task)| {
+            let main = timeline.tasks.iter().find(|task| task.key == TaskKey::Root(0)).unwrap();
+            let polls = &main.polls[first..];
+            let by_all: Vec<_> = polls.iter().map(Poll::woken_by).collect();
+            assert_eq!(by_all, [by(task), RUNTIME, Some(WokenBy::Thread)]);
+            for pair in main.polls.windows(2) {
+                let ready_ns = pair[1].ready_ns().unwrap();
+                assert!(pair[0].end_ns().unwrap() <= ready_ns && ready_ns <= pair[1].start_ns());
+            }
         },
     );
 }

@@ -12,6 +12,7 @@ use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
+use crate::recorder::wakes::Wake;
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
 use crate::util::sync::lock;
@@ -184,18 +185,28 @@ impl Shared {
             if woken_by != 0 {
                 thread.push(self, ticks, Kind::WokenBy, woken_by);
             }
-            let Some(ready_for) = ready_for(ticks) else {
-                return thread.push(self, ticks, Kind::PollStart, id);
-            };
-            let ready_for_ns = ready_for.as_nanos() as u64;
-            match pack_ready(id, ready_for_ns) {
-                Some(payload) => thread.push(self, ticks, Kind::PollStartReady, payload),
-                None => {
-                    thread.push(self, ticks, Kind::Ready, ready_for_ns);
-                    thread.push(self, ticks, Kind::PollStart, id);
-                }
-            }
+            self.push_poll_start(thread, ticks, id, ready_for(ticks));
         });
+    }
+
+    fn push_poll_start(
+        &self,
+        thread: &mut ThreadRecorder,
+        ticks: u64,
+        id: u64,
+        ready_for: Option<Duration>,
+    ) {
+        let Some(ready_for) = ready_for else {
+            return thread.push(self, ticks, Kind::PollStart, id);
+        };
+        let ready_for_ns = ready_for.as_nanos() as u64;
+        match pack_ready(id, ready_for_ns) {
+            Some(payload) => thread.push(self, ticks, Kind::PollStartReady, payload),
+            None => {
+                thread.push(self, ticks, Kind::Ready, ready_for_ns);
+                thread.push(self, ticks, Kind::PollStart, id);
+            }
+        }
     }
 
     #[cold]
@@ -222,13 +233,25 @@ impl Shared {
         });
     }
 
-    /// Records the poll of a root future by `worker`.
+    /// Records the poll of a root future by `worker`, for which `wake` made it ready, if that is known.
     #[inline(never)]
-    pub(crate) fn root_poll_started(self: &Arc<Self>, id: u64, worker: Option<usize>) {
+    pub(crate) fn root_poll_started(
+        self: &Arc<Self>,
+        id: u64,
+        worker: Option<usize>,
+        wake: Option<Wake>,
+    ) {
         self.record(|thread, ticks| {
             self.note_role(thread, ticks, worker);
             thread.polled = id;
-            thread.push(self, ticks, Kind::PollStart, id);
+            let Some(wake) = wake else {
+                return thread.push(self, ticks, Kind::PollStart, id);
+            };
+            let woken_by = wake.by(self.kept.id);
+            if woken_by != 0 {
+                thread.push(self, ticks, Kind::WokenBy, woken_by);
+            }
+            self.push_poll_start(thread, ticks, id, Some(wake.ready_for(ticks, &self.kept.clock)));
         });
     }
 

@@ -305,8 +305,7 @@ impl Ready for AsTokioSays {
 impl Ready for Wake {
     #[inline]
     fn until(self, ticks: u64, recorder: &Shared, _: &TaskMeta<'_>) -> Option<Duration> {
-        let ready_ns = recorder.kept.clock.rate().length_ns(self.since.ticks_until(ticks));
-        Some(Duration::from_nanos(ready_ns))
+        Some(self.ready_for(ticks, &recorder.kept.clock))
     }
 
     #[inline]

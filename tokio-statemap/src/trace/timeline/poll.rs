@@ -147,7 +147,7 @@ impl Poll {
     }
 
     /// Returns who woke the task for this poll, at [`ready_ns`](Self::ready_ns): its first wake since the poll before this
-    /// began, or who spawned it. `None` if that isn't known, as where wakes aren't seen, and of a root future.
+    /// began, or who spawned it. `None` if that isn't known, as where wakes aren't seen.
     ///
     /// A task that is woken in its own poll is ready from the end of that on.
     pub fn woken_by(&self) -> Option<WokenBy> {
