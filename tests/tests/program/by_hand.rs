@@ -68,7 +68,12 @@ fn runtimes_may_come_and_go_by_the_hundred() {
     assert_eq!(ended.messages(), [""; 0]);
     let report = fs::read_to_string(folder.join("report.txt")).unwrap();
     if cfg!(tokio_unstable) {
-        assert!(report.starts_with("Runtime runtime-301 (1 of 256, the worst first)"), "{report}");
+        // Usually it is the newest, but on a busy machine one of the others had to wait.
+        assert!(report.starts_with("Runtime runtime-"), "{report}");
+        assert!(
+            report.lines().next().is_some_and(|line| line.contains(" (1 of 256, the worst first)")),
+            "{report}"
+        );
     }
     assert!(report.contains("45 runtimes that ended earlier are not shown"), "{report}");
     page(folder.join("statemap.html"));
