@@ -21,9 +21,13 @@ pub(crate) struct RootWakes {
 /// A waker of ours, and the runtime's that it is around.
 #[derive(Debug)]
 struct RootWaker {
-    around: Waker,
+    around: Parts,
     own: Waker,
 }
+
+/// The addresses of the parts of a waker. Those of a clone may be others, as a compiler may make two tables of a type's functions, so
+/// `will_wake` of a clone would not do.
+type Parts = (usize, usize);
 
 impl RootWakes {
     /// A poll starts. Returns the wake that made the future ready; `None` if there was none, as for its first poll.
@@ -39,11 +43,13 @@ impl RootWakes {
     /// Returns the context in which to poll the future, in that of its runtime. The waker stays the same as long as the runtime's
     /// does.
     pub(crate) fn context(&mut self, cx: &Context<'_>) -> Context<'_> {
-        let around = cx.waker();
-        let known = self.waker.take().filter(|waker| waker.around.will_wake(around));
+        let waker = cx.waker();
+        // The clone that `own` has keeps the address from being used anew.
+        let around = (waker.data().addr(), std::ptr::from_ref(waker.vtable()).addr());
+        let known = self.waker.take().filter(|known| known.around == around);
         let waker = self.waker.insert(known.unwrap_or_else(|| {
-            let noted = Noted { slot: Arc::clone(&self.slot), waker: around.clone() };
-            RootWaker { around: around.clone(), own: Waker::from(Arc::new(noted)) }
+            let noted = Noted { slot: Arc::clone(&self.slot), waker: waker.clone() };
+            RootWaker { around, own: Waker::from(Arc::new(noted)) }
         }));
         Context::from_waker(&waker.own)
     }
