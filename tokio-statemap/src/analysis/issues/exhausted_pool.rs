@@ -1,15 +1,12 @@
 //! A blocking pool without a free thread, on which tasks waited.
 
-use std::time::Duration;
-
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
-use crate::analysis::culprits::Unattributed;
+use super::meanwhile::Meanwhile;
 use crate::analysis::place::Place;
-use crate::analysis::statement::{Statement, capitalized, no_long_poll, tasks_origin};
-use crate::analysis::workers;
+use crate::analysis::statement::{Statement, tasks_origin};
 use crate::trace::timeline::{ExhaustedPool, Timeline};
-use crate::util::quantity::{count, human, percent};
+use crate::util::quantity::{count, human};
 
 /// Tasks that waited for a thread of the blocking pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,14 +16,7 @@ pub struct PoolShortage {
     pub pool: ExhaustedPool,
     /// Where most of the tasks that occupied the threads were spawned.
     pub place: Place,
-    /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
-    pub busy_share: Option<f64>,
-    /// `true` if there were long polls, too.
-    pub has_long_polls: bool,
-    /// The polls that were long, but are blamed on nobody.
-    pub unattributed: Unattributed,
-    /// The length from which on a poll is called long.
-    pub long_poll: Duration,
+    meanwhile: Meanwhile,
 }
 
 pub(super) fn find(
@@ -42,10 +32,7 @@ pub(super) fn find(
     Some(PoolShortage {
         pool,
         place: facts.spelling.spell(Place::new(pool.location, false)),
-        busy_share: workers::busy_share(facts.workers),
-        has_long_polls,
-        unattributed: facts.blame.unattributed,
-        long_poll: facts.recording.long_poll,
+        meanwhile: Meanwhile::new(facts, has_long_polls),
     })
 }
 
@@ -70,17 +57,7 @@ impl Finding for PoolShortage {
 
     fn statement(&self) -> Statement {
         let mut said = pool_statement(&self.pool, self.place);
-        let busy = match self.busy_share {
-            Some(busy) => format!("the workers were busy {} of the time", percent(busy)),
-            None => String::new(),
-        };
-        let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
-        said.add(match (self.has_long_polls, &*busy) {
-            (true, "") => String::new(),
-            (true, busy) => format!("{}.", capitalized(busy)),
-            (false, "") => format!("No poll {no_long_poll}."),
-            (false, busy) => format!("No poll {no_long_poll}, and {busy}."),
-        });
+        said.add(self.meanwhile.to_string());
         said
     }
 }

@@ -8,9 +8,9 @@ use std::fmt;
 use super::awaited::Awaited;
 use super::last_wait::wait_to_the_end;
 use crate::analysis::place::source_line;
-use crate::analysis::waits::path::{frame_past, path_below};
-use crate::analysis::waits::{is_lock, line_of};
-use crate::symbols::StackFrame;
+use crate::analysis::waits::path::{frame_past, frame_within, path_below};
+use crate::analysis::waits::{is_lock, is_room, line_of};
+use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
@@ -25,11 +25,18 @@ pub(crate) struct HeldBy {
     past: String,
     /// Where they wait: the lines from that in the function of the others down.
     at: String,
+    /// `true` if what was called at that line waits, and not what comes after it.
+    is_within: bool,
+    /// What they wait for themselves: ` for a lock themselves,`.
+    awaits: &'static str,
 }
 
 impl HeldBy {
-    /// Finds the tasks that went on past the line of `wait`, and wait as long as `long_ns`. `None` unless it is one, or all
-    /// wait at one line for a lock themselves: most tasks that go on past a lock have released it.
+    /// Finds the tasks that went on past the line of `wait`, or are in what was called there, and wait as long as `long_ns`.
+    /// `None` unless it is one, or all wait at one line for a lock or a permit themselves: most tasks that go on past a lock have
+    /// released it. Several may have a permit, whatever they wait for at that line.
+    ///
+    /// Who returned what it got, as a function does that limits something, went on past the line at which that was called.
     pub(super) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
@@ -38,19 +45,44 @@ impl HeldBy {
     ) -> Option<Self> {
         let [line] = wait.lines()[..] else { return None };
         let (line, awaits) = line_of(line);
-        if !is_lock(awaits) {
-            return None;
+        let mut lines = vec![line];
+        if may_be_held(wait, awaits) {
+            lines.extend(callers(wait, line));
         }
+        lines
+            .into_iter()
+            .find_map(|line| Self::find_past(timeline, shutdown, (wait, line), long_ns))
+    }
+
+    fn find_past(
+        timeline: &Timeline,
+        shutdown: Shutdown,
+        (wait, line): (&Wait, &StackFrame),
+        long_ns: u64,
+    ) -> Option<Self> {
+        let [awaited] = wait.lines()[..] else { return None };
+        let may_be_past = may_be_held(wait, line_of(awaited).1);
+        let are_several = Awaited::queue(wait) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
-        let mut wait_for_locks = true;
+        let mut all_queue = true;
         for (task, wait) in long_waits(timeline, shutdown, long_ns) {
-            let Some(past) = frame_past(wait, line) else { continue };
-            let at = path_below(past);
-            wait_for_locks &= Awaited::at(wait) == Awaited::Lock;
+            let past = frame_past(wait, line).filter(|_| may_be_past);
+            let Some(frame) = past.or_else(|| frame_within(wait, line)) else { continue };
+            let at = path_below(frame);
+            let awaits = match Awaited::queue(wait) {
+                Some(Awaited::Lock) => " for a lock themselves,",
+                Some(_) => " for a permit themselves,",
+                None => "",
+            };
+            all_queue &= are_several || !awaits.is_empty();
             match &mut found {
-                None => found = Some(Self { task, tasks: 1, past: past_line.clone(), at }),
-                Some(found) if found.at == at && wait_for_locks => {
+                None => {
+                    let is_within = past.is_none();
+                    let past = past_line.clone();
+                    found = Some(Self { task, tasks: 1, past, at, is_within, awaits });
+                }
+                Some(found) if found.at == at && all_queue => {
                     found.tasks += 1;
                     found.task = found.task.min(task);
                 }
@@ -59,6 +91,44 @@ impl HeldBy {
         }
         found
     }
+
+    /// Returns whether any live task went on past the line of `wait`, or past one at which that was called.
+    pub(super) fn may_be_any(timeline: &Timeline, shutdown: Shutdown, wait: &Wait) -> bool {
+        let [line] = wait.lines()[..] else { return true };
+        let (line, _) = line_of(line);
+        let mut lines = callers(wait, line);
+        lines.push(line);
+        long_waits(timeline, shutdown, 0)
+            .any(|(_, wait)| lines.iter().any(|line| frame_past(wait, line).is_some()))
+    }
+
+    /// Returns whether a task waits in what was called at the line of `wait`.
+    pub(super) fn is_within(timeline: &Timeline, shutdown: Shutdown, wait: &Wait) -> bool {
+        let [line] = wait.lines()[..] else { return false };
+        let (line, _) = line_of(line);
+        long_waits(timeline, shutdown, 0).any(|(_, wait)| frame_within(wait, line).is_some())
+    }
+}
+
+/// Returns the lines of the program's functions around that of `line`, the inner first.
+fn callers<'a>(wait: &'a Wait, line: &StackFrame) -> Vec<&'a StackFrame> {
+    let (mut lines, mut at) = (Vec::new(), wait.frames.first());
+    while let Some(frame) = at {
+        if frame.function == *line {
+            lines.reverse();
+            return lines;
+        }
+        if frame.function.origin == FrameOrigin::Program {
+            lines.push(&frame.function);
+        }
+        at = frame.awaits.first();
+    }
+    Vec::new()
+}
+
+/// Returns whether a task that goes on past a wait has what others wait for there: room in a channel it has used up.
+fn may_be_held(wait: &Wait, awaits: Option<&str>) -> bool {
+    is_lock(awaits) || !is_room(awaits) && Awaited::queue(wait).is_some()
 }
 
 /// Returns the tasks that waited as long as `long_ns` up to the end, and where.
@@ -128,16 +198,21 @@ impl Holds {
 impl fmt::Display for HeldBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (task, past, at) = (self.task, clean(&self.past), clean(&self.at));
+        let where_to = if self.is_within {
+            "in what was called there"
+        } else {
+            "further on in the same function"
+        };
         if self.tasks == 1 {
             return write!(
                 f,
-                "{task} may hold what is awaited at {past}: it is further on in the same function, and waits at {at}."
+                "{task} may hold what is awaited at {past}: it is {where_to}, and waits at {at}."
             );
         }
-        let others = count(self.tasks - 1, "other");
+        let (others, awaits) = (count(self.tasks - 1, "other"), self.awaits);
         write!(
             f,
-            "{task} and {others} may hold what is awaited at {past}: they are further on in the same function, and wait for a lock themselves, at {at}."
+            "{task} and {others} may hold what is awaited at {past}: they are {where_to}, and wait{awaits} at {at}."
         )
     }
 }

@@ -3,22 +3,26 @@
 
 mod awaited;
 mod busy_workers;
+mod contended;
 mod evidence;
 mod exhausted_pool;
 mod held_by;
 mod last_wait;
 mod leak;
 mod long_polls;
+mod meanwhile;
 mod never_finished;
 mod spots;
 mod stall;
 mod starved;
 #[cfg(test)]
 mod tests;
+mod woken_by;
 
 use std::fmt;
 
 pub use busy_workers::BusyWorkers;
+pub use contended::Contended;
 pub use evidence::{Evidence, Explanation};
 pub use exhausted_pool::PoolShortage;
 pub(super) use exhausted_pool::pool_statement;
@@ -38,6 +42,7 @@ use super::long_polls::LongPoll;
 use super::recording::Recording;
 use super::spelling::Spelling;
 use super::statement::Statement;
+use super::waits::Waits;
 use super::workers::WorkerShare;
 use crate::trace::timeline::Timeline;
 
@@ -59,6 +64,8 @@ pub enum Issue {
     BusyWorkers(Box<BusyWorkers>),
     /// Tasks waited for a thread of the blocking pool.
     ExhaustedPool(Box<PoolShortage>),
+    /// Tasks queued at a line for what other tasks had.
+    Contended(Box<Contended>),
 }
 
 impl Issue {
@@ -71,6 +78,7 @@ impl Issue {
             Self::Starved(starved) => &**starved,
             Self::BusyWorkers(busy) => &**busy,
             Self::ExhaustedPool(pool) => &**pool,
+            Self::Contended(contended) => &**contended,
         }
     }
 
@@ -136,18 +144,25 @@ enum Rank {
     Stall,
     /// Tasks that waited for longer than long polls delayed others.
     WorstNeverFinished,
+    /// Tasks that queued for longer than long polls delayed others.
+    WorstQueue,
     /// Tasks were ready for longer than long polls account for.
     WorstOverload,
     HarmfulLongPolls,
     Overload,
     NeverFinished,
+    Queue,
     Leak,
     Starved,
     HarmlessLongPolls,
 }
 
 /// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are no issue.
-pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Option<Stuck>) {
+pub(super) fn find(
+    timeline: &Timeline,
+    facts: &Facts<'_>,
+    waits: &Waits,
+) -> (Vec<Issue>, Option<Stuck>) {
     let mut issues: Vec<(Rank, Issue)> = Vec::new();
     if let Some(stall) = stall::find(timeline, &facts.blame.culprits, facts.unpolled) {
         issues.push((Rank::Stall, Issue::Stall(Box::new(stall))));
@@ -174,6 +189,18 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
         }
         let found = never_finished::find(timeline, facts.spelling);
         stuck = found.stuck;
+        let contended =
+            contended::find(timeline, facts, waits, has_long_polls).filter(|found_at| {
+                // Of tasks that never finished because of that, more is known.
+                let is_at = |never: &NeverFinished| never.at.as_ref() == Some(&found_at.at);
+                !found.never.iter().any(is_at)
+            });
+        if let Some(contended) = contended {
+            // Where those that hold it are busy, the long polls of these may be why others wait.
+            let is_worst = contended.is_by_itself() && contended.total_ns > all_ns;
+            let rank = if is_worst { Rank::WorstQueue } else { Rank::Queue };
+            issues.push((rank, Issue::Contended(Box::new(contended))));
+        }
         for never in found.never {
             let is_worst = never.is_sure() && u128::from(never.waited_ns) > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };

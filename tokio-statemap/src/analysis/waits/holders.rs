@@ -253,10 +253,20 @@ impl WaitRow {
 
     /// Returns whether another task must take something out of a channel.
     pub(in crate::analysis) fn is_for_room(&self) -> bool {
-        const SENDS: [&str; 2] =
-            ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
-        self.awaits.as_deref().is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
+        is_room(self.awaits.as_deref())
     }
+
+    /// Returns whether another task must send what is awaited, once.
+    pub(in crate::analysis) fn is_for_an_answer(&self) -> bool {
+        self.awaits.as_deref().is_some_and(|awaits| awaits.contains("tokio::sync::oneshot::"))
+    }
+}
+
+/// Returns whether another task must take something out of a channel.
+pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
+    const SENDS: [&str; 2] =
+        ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
+    awaits.is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
 }
 
 /// Returns whether another task must release what is awaited.
