@@ -40,7 +40,7 @@ const RECORDER: &[&[&str]] = &[
     &["calls", "machine", "unwind", "wakes", "watch"],
     &["chains"],
     &["hot"],
-    &["waits"],
+    &["root_waker", "waits"],
     &["functions", "root_future"],
     &["background"],
     &["capture"],

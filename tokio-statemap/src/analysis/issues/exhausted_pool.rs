@@ -5,7 +5,11 @@ use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use crate::analysis::place::Place;
 use crate::analysis::statement::{Statement, tasks_origin};
-use crate::trace::timeline::{ExhaustedPool, Timeline};
+use crate::analysis::waits::place_label;
+use crate::trace::timeline::{ExhaustedPool, Timeline, WaitId};
+use crate::trace::woken_by::WokenBy;
+use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
 /// Tasks that waited for a thread of the blocking pool.
@@ -16,6 +20,8 @@ pub struct PoolShortage {
     pub pool: ExhaustedPool,
     /// Where most of the tasks that occupied the threads were spawned.
     pub place: Place,
+    /// Where tasks waited for its threads for most of the time: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
+    pub at: Option<String>,
     meanwhile: Meanwhile,
 }
 
@@ -32,8 +38,34 @@ pub(super) fn find(
     Some(PoolShortage {
         pool,
         place: facts.spelling.spell(Place::new(pool.location, false)),
+        at: waits_for_blocking_tasks(timeline),
         meanwhile: Meanwhile::new(facts, has_long_polls),
     })
+}
+
+/// Returns where the waits were that blocking tasks ended, those that took longest in sum.
+fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
+    let mut by_wait: Map<WaitId, u128> = Map::default();
+    for task in timeline.tasks.seen() {
+        for pair in task.polls.windows(2) {
+            let [before, after] = pair else { continue };
+            let (Some(wait), Some(WokenBy::BlockingTask)) = (before.wait(), after.woken_by())
+            else {
+                continue;
+            };
+            let (from_ns, to_ns) = (before.end_ns().unwrap_or(u64::MAX), after.ready_ns());
+            let waited_ns = to_ns.unwrap_or_default().saturating_sub(from_ns);
+            *by_wait.get_or_default(wait) += u128::from(waited_ns);
+        }
+    }
+    let mut by_place: Map<String, u128> = Map::default();
+    for (&id, &waited_ns) in by_wait.iter() {
+        if let Some(wait) = timeline.wait(id) {
+            *by_place.get_or_default(place_label(wait)) += waited_ns;
+        }
+    }
+    let longest = by_place.into_sorted().into_iter().rev().max_by_key(|&(_, waited_ns)| waited_ns);
+    longest.map(|(place, _)| place)
 }
 
 impl Finding for PoolShortage {
@@ -57,6 +89,9 @@ impl Finding for PoolShortage {
 
     fn statement(&self) -> Statement {
         let mut said = pool_statement(&self.pool, self.place);
+        if let Some(at) = &self.at {
+            said.add(format!("Tasks waited for it longest at {}.", clean(at)));
+        }
         said.add(self.meanwhile.to_string());
         said
     }

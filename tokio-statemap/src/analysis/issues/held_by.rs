@@ -61,14 +61,17 @@ impl HeldBy {
         long_ns: u64,
     ) -> Option<Self> {
         let [awaited] = wait.lines()[..] else { return None };
-        let may_be_past = may_be_held(wait, line_of(awaited).1);
+        let (own, awaits) = line_of(awaited);
+        let may_be_past = may_be_held(wait, awaits);
         let are_several = Awaited::queue(wait) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
         let mut all_queue = true;
         for (task, wait) in long_waits(timeline, shutdown, long_ns) {
             let past = frame_past(wait, line).filter(|_| may_be_past);
-            let Some(frame) = past.or_else(|| frame_within(wait, line)) else { continue };
+            // Those that wait are in what was called at the lines around.
+            let within = || frame_within(wait, line).filter(|_| own == line);
+            let Some(frame) = past.or_else(within) else { continue };
             let at = path_below(frame);
             let awaits = match Awaited::queue(wait) {
                 Some(Awaited::Lock) => " for a lock themselves,",

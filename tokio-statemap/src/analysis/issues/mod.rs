@@ -185,7 +185,9 @@ pub(super) fn find(
             issues.push((rank, Issue::BusyWorkers(Box::new(busy))));
         }
         if let Some(pool) = exhausted_pool::find(timeline, facts, has_long_polls) {
-            issues.push((Rank::Overload, Issue::ExhaustedPool(Box::new(pool))));
+            let is_worst = u128::from(pool.pool.waited_ns) > all_ns;
+            let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
+            issues.push((rank, Issue::ExhaustedPool(Box::new(pool))));
         }
         let found = never_finished::find(timeline, facts.spelling);
         stuck = found.stuck;

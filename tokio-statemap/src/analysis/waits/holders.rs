@@ -1,8 +1,8 @@
 //! Finds where the tasks that held a contended lock waited meanwhile.
 //!
-//! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. So if only one task was
-//! polled at the moment at which the waiting one became ready, that task was the holder. If it had waited itself
-//! meanwhile, it held the lock across that `.await`.
+//! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. Where it isn't known who woke
+//! it, that is the task which was polled at the moment at which the waiting one became ready, if it was the only one. If it had
+//! waited itself meanwhile, it held the lock across that `.await`.
 //!
 //! Holders weigh by the time that they held it: most may release it at once, and one in ten hold it for nearly all the time.
 
@@ -10,6 +10,7 @@ use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Timeline, Wait, WaitId};
+use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
 /// Where the holder of what a line awaits waited itself.
@@ -49,6 +50,8 @@ struct Ended {
     /// The index of its task.
     task: usize,
     by: EndedBy,
+    /// `true` if it is known who woke the task.
+    is_known: bool,
 }
 
 /// The cause of the end of a wait.
@@ -79,7 +82,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
                 if wait.at_ns > end_ns {
                     break;
                 }
-                if wait.task != index {
+                if wait.task != index && !wait.is_known {
                     wait.by = match wait.by {
                         EndedBy::NoTask => EndedBy::Release(index, nth),
                         _ => EndedBy::Unclear,
@@ -189,6 +192,19 @@ impl<'a> Found<'a> {
     }
 }
 
+/// Returns the poll in which the one that woke a task at `at_ns` did so.
+fn ended_by(timeline: &Timeline, by: WokenBy, at_ns: u64) -> EndedBy {
+    /// Clocks of two threads differ, and the time of a wake is rounded.
+    const SLACK_NS: u64 = 1_000;
+    let WokenBy::Task(by) = by else { return EndedBy::NoTask };
+    let tasks = timeline.tasks.seen();
+    let Ok(index) = tasks.binary_search_by_key(&by, |task| task.key) else {
+        return EndedBy::Unclear;
+    };
+    let begun = tasks[index].polls.partition_point(|poll| poll.start_ns() <= at_ns + SLACK_NS);
+    begun.checked_sub(1).map_or(EndedBy::Unclear, |nth| EndedBy::Release(index, nth))
+}
+
 fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
     let (mut ended, mut step, mut seen) = (Vec::new(), 1, 0_usize);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
@@ -202,7 +218,10 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
             if seen % step != 0 {
                 continue;
             }
-            ended.push(Ended { at_ns, since_ns, row, task: index, by: EndedBy::NoTask });
+            let by = pair[1].woken_by().map(|by| ended_by(timeline, by, at_ns));
+            let is_known = by.is_some();
+            let by = by.unwrap_or(EndedBy::NoTask);
+            ended.push(Ended { at_ns, since_ns, row, task: index, by, is_known });
             if ended.len() == MOST_WAITS {
                 // Every other one is kept.
                 for place in 1..MOST_WAITS / 2 {

@@ -121,8 +121,11 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn woken(task: u64) {
-        wakes::woken(task, waking::who_wakes);
+    fn woken(task: *const (), id: u64) {
+        wakes::woken(id, waking::who_wakes);
+        if waking::is_polled(id) {
+            capture::task_wakes_itself(task.addr());
+        }
     }
 
     #[inline(never)]

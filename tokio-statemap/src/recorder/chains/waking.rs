@@ -42,6 +42,13 @@ pub(super) fn poll_ends(before: Before) {
     POLLED.with(|polled| polled.set(before.0));
 }
 
+/// Returns whether it is this task that is polled on this thread.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(super) fn is_polled(task: u64) -> bool {
+    Some(POLLED.with(Cell::get)) == WokenBy::Task(task).pack()
+}
+
 /// The poll of a root future of a recorder starts. `is_worker` tells whether this thread is the worker meanwhile.
 pub(crate) fn root_poll_starts(root: u64, recorder: u64, is_worker: bool) -> Before {
     DRIVES.with(|drives| drives.set(is_worker));
