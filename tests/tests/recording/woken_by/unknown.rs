@@ -58,36 +58,45 @@ fn a_root_future_of_another_runtime() {
 
 #[test]
 fn a_poll_that_began_before_the_recording() {
+    // Others may wake at the same time, so it may be unknown once.
+    const TRIES: usize = 5;
     for workers in [0, 1] {
-        let (collector, runtime) = registered(workers, CollectorConfig::default());
-        let starts = Arc::clone(&collector);
-        let (starter, by_task, by_main) = collector.block_on(&runtime, async move {
-            let (send, by_task) = spawn_that_waits().await;
-            let (from_main, by_main) = spawn_that_waits().await;
-            let records = Arc::clone(&starts);
-            let starter = tokio::spawn(async move {
-                records.start();
-                send.send(()).unwrap();
-            });
-            let starter_id = starter.id();
-            starter.await.unwrap();
-            starts.stop();
-            // The wrapper of a recorded root future is there all the time.
-            starts.start();
-            from_main.send(()).unwrap();
-            let ids = (starter_id, by_task.id(), by_main.id());
-            by_task.await.unwrap();
-            by_main.await.unwrap();
-            ids
-        });
-        drop(runtime);
-        collector.stop();
-        let timeline = collector.snapshot();
-        assert_eq!(wakes(&timeline, by_main), [MAIN]);
-        // Where another test records meanwhile, hooks told of that poll.
-        let woken = wakes(&timeline, by_task);
-        assert!(woken == [None] || woken == [by(starter)], "{woken:?}");
+        assert!((0..TRIES).any(|_| is_known_to_be_main(workers)), "{workers} workers");
     }
+}
+
+/// Returns whether it is known who woke a task from the root future, whose poll began before the recording.
+fn is_known_to_be_main(workers: usize) -> bool {
+    let (collector, runtime) = registered(workers, CollectorConfig::default());
+    let starts = Arc::clone(&collector);
+    let (starter, by_task, by_main) = collector.block_on(&runtime, async move {
+        let (send, by_task) = spawn_that_waits().await;
+        let (from_main, by_main) = spawn_that_waits().await;
+        let records = Arc::clone(&starts);
+        let starter = tokio::spawn(async move {
+            records.start();
+            send.send(()).unwrap();
+        });
+        let starter_id = starter.id();
+        starter.await.unwrap();
+        starts.stop();
+        // The wrapper of a recorded root future is there all the time.
+        starts.start();
+        from_main.send(()).unwrap();
+        let ids = (starter_id, by_task.id(), by_main.id());
+        by_task.await.unwrap();
+        by_main.await.unwrap();
+        ids
+    });
+    drop(runtime);
+    collector.stop();
+    let timeline = collector.snapshot();
+    // Where another test records meanwhile, hooks told of that poll.
+    let woken = wakes(&timeline, by_task);
+    assert!(woken == [None] || woken == [by(starter)], "{woken:?}");
+    let woken = wakes(&timeline, by_main);
+    assert!(woken == [None] || woken == [MAIN], "{woken:?}");
+    woken == [MAIN]
 }
 
 #[test]

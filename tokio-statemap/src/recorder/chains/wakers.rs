@@ -131,6 +131,8 @@ impl Observer for Captures {
     #[inline(never)]
     fn sees(waker: &Waker) -> Sees {
         let Some(id) = tokio::task::try_id() else { return Sees::default() };
+        // In a poll that began before recording did nothing is captured, so its end below would end that.
+        let polled = waking::polled();
         capture::task_poll_starts(number(id));
         let clone = std::hint::black_box(waker).clone();
         let clones = capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN);
@@ -138,6 +140,7 @@ impl Observer for Captures {
         let by_value = wakes::poll_starts(number(id)).is_some();
         std::hint::black_box(waker).wake_by_ref();
         let by_ref = wakes::poll_starts(number(id)).is_some();
+        waking::poll_ends(polled);
         Sees { clones, wakes: by_value && by_ref }
     }
 }

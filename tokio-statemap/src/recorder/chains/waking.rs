@@ -42,6 +42,12 @@ pub(super) fn poll_ends(before: Before) {
     POLLED.with(|polled| polled.set(before.0));
 }
 
+/// Returns what is polled on this thread.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+pub(super) fn polled() -> Before {
+    Before(POLLED.with(Cell::get))
+}
+
 /// Returns whether it is this task that is polled on this thread.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
