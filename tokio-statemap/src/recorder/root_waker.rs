@@ -95,9 +95,11 @@ mod tests {
         let waker =
             inner.context(&outer.context(&Context::from_waker(Waker::noop()))).waker().clone();
         assert_eq!(inner.poll_starts(), None);
-        for wake in [|waker: &Waker| waker.wake_by_ref(), |waker: &Waker| waker.clone().wake()] {
+        let wakes: [fn(Waker); 2] = [|waker| waker.wake_by_ref(), Waker::wake];
+        for wake in wakes {
+            let waker = waker.clone();
             std::thread::scope(|scope| {
-                scope.spawn(|| wake(&waker));
+                scope.spawn(|| wake(waker));
             });
             for wakes in [&inner, &outer] {
                 let by = wakes.poll_starts().map(|wake| wake.by(1));

@@ -4,14 +4,17 @@ use super::Facts;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::held_by::HeldBy;
+use super::last_wait::LastWaits;
 use super::meanwhile::Meanwhile;
+use super::never_finished::{NeverFinished, WhyNever};
 use super::spots::{Spot, Spots};
-use super::woken_by::Chain;
+use super::woken_by::{Chain, WaitSet};
 use crate::analysis::statement::Statement;
 use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::quantity::{count, human, human_sum};
 
 /// A line at which tasks queued for a lock, for permits, for room in a channel, or for an answer.
@@ -59,13 +62,14 @@ const LEAST_ANSWERS: u64 = 3;
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,
-    waits: &Waits,
+    (waits, last): (&Waits, &LastWaits<'_>),
     has_long_polls: bool,
 ) -> Option<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
+    let places = Places::new(timeline);
     // The waits are those that are kept in detail.
     let kept_ns = u128::from(facts.recording.kept_ns());
-    let is_queue = |row: &&WaitRow| is_queue(timeline, shutdown, row);
+    let is_queue = |row: &&WaitRow| places.is_queue(last, row);
     let mut rows = waits.lines.iter();
     let row = rows.find(|row| row.total_ns >= kept_ns && is_queue(row))?;
     let mut none_ended_at = Vec::new();
@@ -75,18 +79,16 @@ pub(super) fn find(
     for other in waits.lines.iter().filter(is_other).take(MOST_LINES) {
         none_ended_at.push(other.label());
     }
+    let all = places.at(row);
     let (mut held_by, mut chain, mut is_held_by_none) = (None, None, false);
     if let Some(none_ended_for_ns) = row.none_ended_for_ns {
-        let all = waits_at(timeline, row);
-        held_by = all.iter().find_map(|&(_, wait)| {
-            HeldBy::find(timeline, shutdown, wait, none_ended_for_ns.min(row.longest_ns) / 2)
-        });
+        let long_ns = none_ended_for_ns / 2;
+        held_by = all.iter().find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
         if held_by.is_none() {
-            chain = Chain::find(timeline, shutdown, &all);
+            chain = Chain::find(timeline, shutdown, all);
             is_held_by_none = chain.is_none()
                 && all.iter().all(|&(_, wait)| {
-                    Awaited::queue(wait) == Some(Awaited::Permit)
-                        && !HeldBy::may_be_any(timeline, shutdown, wait)
+                    Awaited::queue(wait) == Some(Awaited::Permit) && !HeldBy::may_be_any(last, wait)
                 });
         }
     }
@@ -104,58 +106,63 @@ pub(super) fn find(
         is_held_by_none,
         frame: row.at.clone(),
         meanwhile: Meanwhile::new(facts, has_long_polls),
-        spots: spots(timeline, shutdown, row),
+        spots: spots(timeline, shutdown, all),
     })
 }
 
-/// Returns whether tasks that wait at this line queue for something that another task must give.
-///
-/// Channels are full where a pipeline is as fast as its slowest part, and who waits for an answer, or in a library, may do so for
-/// long: they count only if no wait ends any more.
-fn is_queue(timeline: &Timeline, shutdown: Shutdown, row: &WaitRow) -> bool {
-    if row.longest_ns < LONG_NS {
-        return false;
-    }
-    if row.is_for_a_lock() {
-        return true;
-    }
-    if row.none_ended_for_ns.is_none() {
-        return false;
-    }
-    if row.is_for_room() || row.is_for_an_answer() && row.times - row.now >= LEAST_ANSWERS {
-        return true;
-    }
-    let all = waits_at(timeline, row);
-    all.iter().any(|&(_, wait)| {
-        // Or what is called there waits there itself.
-        Awaited::queue(wait).is_some()
-            || Awaited::at(wait) == Awaited::Task && HeldBy::is_within(timeline, shutdown, wait)
-    })
-}
+/// The waits that are at one line alone, by that line.
+struct Places<'a>(Map<(&'a StackFrame, Option<&'a str>), Vec<(WaitId, &'a Wait)>>);
 
-/// Returns the waits that are at that line alone.
-pub(super) fn waits_at<'a>(timeline: &'a Timeline, row: &WaitRow) -> Vec<(WaitId, &'a Wait)> {
-    let mut all = Vec::new();
-    for (index, wait) in timeline.places.waits.iter().enumerate() {
-        let Some(id) = WaitId::new(index as u16 + 1) else { continue };
-        let is_there = match wait.lines()[..] {
-            [line] => line_of(line) == (&row.at, row.awaits.as_deref()),
-            _ => false,
-        };
-        if is_there {
-            all.push((id, wait));
+impl<'a> Places<'a> {
+    fn new(timeline: &'a Timeline) -> Self {
+        let mut by_line: Map<_, Vec<(WaitId, &'a Wait)>> = Map::default();
+        for (id, wait) in timeline.all_waits() {
+            if let [line] = wait.lines()[..] {
+                by_line.get_or_default(line_of(line)).push((id, wait));
+            }
         }
+        Self(by_line)
     }
-    all
+
+    fn at(&self, row: &WaitRow) -> &[(WaitId, &'a Wait)] {
+        let is_there = |&(&line, _): &(&(&StackFrame, Option<&str>), _)| {
+            line == (&row.at, row.awaits.as_deref())
+        };
+        self.0.iter().find(is_there).map_or(&[], |(_, waits)| waits.as_slice())
+    }
+
+    /// Returns whether tasks that wait at this line queue for something that another task must give.
+    ///
+    /// Channels are full where a pipeline is as fast as its slowest part, and who waits for an answer, or in a library, may do so
+    /// for long: they count only if no wait ends any more.
+    fn is_queue(&self, last: &LastWaits<'_>, row: &WaitRow) -> bool {
+        if row.longest_ns < LONG_NS {
+            return false;
+        }
+        if row.is_for_a_lock() {
+            return true;
+        }
+        if row.none_ended_for_ns.is_none() {
+            return false;
+        }
+        if row.is_for_room() || row.is_for_an_answer() && row.times - row.now >= LEAST_ANSWERS {
+            return true;
+        }
+        let all = self.at(row);
+        all.iter().any(|&(_, wait)| Awaited::queue(wait).is_some())
+            // Or what is called there waits there itself.
+            || all.iter().any(|&(_, wait)| Awaited::at(wait) == Awaited::Task)
+                && HeldBy::is_within(last, &row.at)
+    }
 }
 
-/// Returns the longest waits at that line.
-fn spots(timeline: &Timeline, shutdown: Shutdown, row: &WaitRow) -> Vec<Spot> {
-    let ids = waits_at(timeline, row);
+/// Returns the longest of these waits.
+fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Vec<Spot> {
+    let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
     let mut spots = Spots::default();
     for task in timeline.tasks.one_by_one() {
         for_each_wait(timeline, &task, shutdown, &mut |wait, start_ns, length_ns, _| {
-            if ids.iter().any(|&(id, _)| Some(id) == wait) {
+            if is_at.has(wait) {
                 spots.add(Spot { task: task.key, start_ns, length_ns });
             }
         });
@@ -164,6 +171,17 @@ fn spots(timeline: &Timeline, shutdown: Shutdown, row: &WaitRow) -> Vec<Spot> {
 }
 
 impl Contended {
+    /// Returns whether it says who may have what is awaited.
+    pub(super) fn names_holder(&self) -> bool {
+        self.held_by.is_some() || self.chain.is_some()
+    }
+
+    /// Returns whether those tasks wait at one of its lines for what another task must release.
+    pub(super) fn is_about(&self, never: &NeverFinished) -> bool {
+        let mut lines = self.none_ended_at.iter().chain([&self.at]);
+        never.why == WhyNever::Lock && lines.any(|at| Some(at) == never.at.as_ref())
+    }
+
     /// Returns whether it is known that nobody's long polls are why tasks queue.
     pub(in crate::analysis) fn is_by_itself(&self) -> bool {
         self.none_ended_for_ns.is_some() || self.holder.is_some()

@@ -6,12 +6,12 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::last_wait::wait_to_the_end;
+use super::last_wait::LastWaits;
 use crate::analysis::place::source_line;
 use crate::analysis::waits::path::{frame_past, frame_within, path_below};
 use crate::analysis::waits::{is_lock, is_room, line_of};
 use crate::symbols::{FrameOrigin, StackFrame};
-use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
+use crate::trace::timeline::{TaskKey, Wait};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
 
@@ -35,43 +35,17 @@ impl HeldBy {
     /// Finds the tasks that went on past the line of `wait`, or are in what was called there, and wait as long as `long_ns`.
     /// `None` unless it is one, or all wait at one line for a lock or a permit themselves: most tasks that go on past a lock have
     /// released it. Several may have a permit, whatever they wait for at that line.
-    ///
-    /// Who returned what it got, as a function does that limits something, went on past the line at which that was called.
-    pub(super) fn find(
-        timeline: &Timeline,
-        shutdown: Shutdown,
-        wait: &Wait,
-        long_ns: u64,
-    ) -> Option<Self> {
+    pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
         let [line] = wait.lines()[..] else { return None };
         let (line, awaits) = line_of(line);
-        let mut lines = vec![line];
-        if may_be_held(wait, awaits) {
-            lines.extend(callers(wait, line));
-        }
-        lines
-            .into_iter()
-            .find_map(|line| Self::find_past(timeline, shutdown, (wait, line), long_ns))
-    }
-
-    fn find_past(
-        timeline: &Timeline,
-        shutdown: Shutdown,
-        (wait, line): (&Wait, &StackFrame),
-        long_ns: u64,
-    ) -> Option<Self> {
-        let [awaited] = wait.lines()[..] else { return None };
-        let (own, awaits) = line_of(awaited);
         let may_be_past = may_be_held(wait, awaits);
         let are_several = Awaited::queue(wait) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
         let mut all_queue = true;
-        for (task, wait) in long_waits(timeline, shutdown, long_ns) {
+        for (wait, tasks, task) in last.long(long_ns) {
             let past = frame_past(wait, line).filter(|_| may_be_past);
-            // Those that wait are in what was called at the lines around.
-            let within = || frame_within(wait, line).filter(|_| own == line);
-            let Some(frame) = past.or_else(within) else { continue };
+            let Some(frame) = past.or_else(|| frame_within(wait, line)) else { continue };
             let at = path_below(frame);
             let awaits = match Awaited::queue(wait) {
                 Some(Awaited::Lock) => " for a lock themselves,",
@@ -79,37 +53,38 @@ impl HeldBy {
                 None => "",
             };
             all_queue &= are_several || !awaits.is_empty();
+            let is_only = found.is_none() && tasks == 1;
+            let is_same = found.as_ref().is_none_or(|found| found.at == at);
+            if !is_only && !(is_same && all_queue) {
+                return None;
+            }
             match &mut found {
                 None => {
-                    let is_within = past.is_none();
-                    let past = past_line.clone();
-                    found = Some(Self { task, tasks: 1, past, at, is_within, awaits });
+                    let (past, is_within) = (past_line.clone(), past.is_none());
+                    found = Some(Self { task, tasks, past, at, is_within, awaits });
                 }
-                Some(found) if found.at == at && all_queue => {
-                    found.tasks += 1;
+                Some(found) => {
+                    found.tasks += tasks;
                     found.task = found.task.min(task);
                 }
-                Some(_) => return None,
             }
         }
         found
     }
 
-    /// Returns whether any live task went on past the line of `wait`, or past one at which that was called.
-    pub(super) fn may_be_any(timeline: &Timeline, shutdown: Shutdown, wait: &Wait) -> bool {
+    /// Returns whether any task waits that went on past the line of `wait`, or past one at which that was called: what the latter
+    /// returned may be what it got.
+    pub(super) fn may_be_any(last: &LastWaits<'_>, wait: &Wait) -> bool {
         let [line] = wait.lines()[..] else { return true };
         let (line, _) = line_of(line);
         let mut lines = callers(wait, line);
         lines.push(line);
-        long_waits(timeline, shutdown, 0)
-            .any(|(_, wait)| lines.iter().any(|line| frame_past(wait, line).is_some()))
+        last.long(0).any(|(wait, ..)| lines.iter().any(|line| frame_past(wait, line).is_some()))
     }
 
-    /// Returns whether a task waits in what was called at the line of `wait`.
-    pub(super) fn is_within(timeline: &Timeline, shutdown: Shutdown, wait: &Wait) -> bool {
-        let [line] = wait.lines()[..] else { return false };
-        let (line, _) = line_of(line);
-        long_waits(timeline, shutdown, 0).any(|(_, wait)| frame_within(wait, line).is_some())
+    /// Returns whether a task waits in what was called at this line.
+    pub(super) fn is_within(last: &LastWaits<'_>, line: &StackFrame) -> bool {
+        last.long(0).any(|(wait, ..)| frame_within(wait, line).is_some())
     }
 }
 
@@ -134,20 +109,6 @@ fn may_be_held(wait: &Wait, awaits: Option<&str>) -> bool {
     is_lock(awaits) || !is_room(awaits) && Awaited::queue(wait).is_some()
 }
 
-/// Returns the tasks that waited as long as `long_ns` up to the end, and where.
-fn long_waits(
-    timeline: &Timeline,
-    shutdown: Shutdown,
-    long_ns: u64,
-) -> impl Iterator<Item = (TaskKey, &Wait)> {
-    timeline.tasks.one_by_one().filter_map(move |task| {
-        match wait_to_the_end(timeline, shutdown, &task)? {
-            (spot, Waiting::At(wait)) if spot.length_ns >= long_ns => Some((spot.task, wait)),
-            _ => None,
-        }
-    })
-}
-
 /// What tasks may hold that wait for a lock, and for which others wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holds {
@@ -165,17 +126,12 @@ const MOST_LINES: usize = 64;
 impl Holds {
     /// Finds what a task that is in `wait` may hold: what most tasks wait for as long as `long_ns`, of the lines that it went
     /// on past. `None` unless all that went on past that line wait for a lock at one line, as in [`HeldBy`].
-    pub(super) fn find(
-        timeline: &Timeline,
-        shutdown: Shutdown,
-        wait: &Wait,
-        long_ns: u64,
-    ) -> Option<Self> {
+    pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
         let [its_line] = wait.lines()[..] else { return None };
         let at = source_line(line_of(its_line).0)?;
         // The lines, how many tasks wait there, and the wait of one of them.
         let mut passed: Vec<(&StackFrame, u64, &Wait)> = Vec::new();
-        for (_, other) in long_waits(timeline, shutdown, long_ns) {
+        for (other, tasks, _) in last.long(long_ns) {
             if std::ptr::eq(other, wait) {
                 continue;
             }
@@ -185,15 +141,15 @@ impl Holds {
                 continue;
             }
             match passed.iter().position(|(passed, ..)| *passed == line) {
-                Some(place) => passed[place].1 += 1,
-                None if passed.len() < MOST_LINES => passed.push((line, 1, other)),
+                Some(place) => passed[place].1 += tasks,
+                None if passed.len() < MOST_LINES => passed.push((line, tasks, other)),
                 None => {}
             }
         }
         // The first of equals.
         let (line, waiting, other) =
             passed.into_iter().rev().max_by_key(|&(_, waiting, _)| waiting)?;
-        HeldBy::find(timeline, shutdown, other, long_ns)?;
+        HeldBy::find(last, other, long_ns)?;
         Some(Self { at, past: source_line(line)?, waiting })
     }
 }

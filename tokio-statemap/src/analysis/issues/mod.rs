@@ -34,6 +34,7 @@ pub use stall::Stall;
 pub use starved::Starved;
 
 use evidence::Finding;
+use last_wait::LastWaits;
 
 use super::computed::Computed;
 use super::culprits::LongPollBlame;
@@ -44,7 +45,7 @@ use super::spelling::Spelling;
 use super::statement::Statement;
 use super::waits::Waits;
 use super::workers::WorkerShare;
-use crate::trace::timeline::Timeline;
+use crate::trace::timeline::{Shutdown, Timeline};
 
 /// Something that is worth a look. `Display` says it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,21 +190,25 @@ pub(super) fn find(
             let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
             issues.push((rank, Issue::ExhaustedPool(Box::new(pool))));
         }
-        let found = never_finished::find(timeline, facts.spelling);
+        let last = LastWaits::find(timeline, Shutdown::from_timeline(timeline));
+        let found = never_finished::find(timeline, facts.spelling, &last);
         stuck = found.stuck;
-        let contended =
-            contended::find(timeline, facts, waits, has_long_polls).filter(|found_at| {
-                // Of tasks that never finished because of that, more is known.
-                let is_at = |never: &NeverFinished| never.at.as_ref() == Some(&found_at.at);
-                !found.never.iter().any(is_at)
-            });
+        let mut never_finished = found.never;
+        let contended = contended::find(timeline, facts, (waits, &last), has_long_polls);
+        // One of the two says more of what is awaited at a line.
+        if let Some(contended) = contended.as_ref().filter(|contended| contended.names_holder()) {
+            never_finished.retain(|never| never.names_holder() || !contended.is_about(never));
+        }
+        let contended = contended.filter(|contended| {
+            !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))
+        });
         if let Some(contended) = contended {
             // Where those that hold it are busy, the long polls of these may be why others wait.
             let is_worst = contended.is_by_itself() && contended.total_ns > all_ns;
             let rank = if is_worst { Rank::WorstQueue } else { Rank::Queue };
             issues.push((rank, Issue::Contended(Box::new(contended))));
         }
-        for never in found.never {
+        for never in never_finished {
             let is_worst = never.is_sure() && u128::from(never.waited_ns) > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
             issues.push((rank, Issue::NeverFinished(Box::new(never))));

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::held_by::{HeldBy, Holds};
-use super::last_wait::wait_to_the_end;
+use super::last_wait::{LastWaits, wait_to_the_end};
 use super::spots::{Spot, Spots};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
@@ -77,6 +77,11 @@ pub enum WhyNever {
 }
 
 impl NeverFinished {
+    /// Returns whether it says who may hold what is awaited, or what these tasks may hold.
+    pub(super) fn names_holder(&self) -> bool {
+        self.held_by.is_some() || self.holds.is_some()
+    }
+
     /// Returns whether what they wait for proves it. Others of a spawn location may be of another kind, and a task may wait
     /// for I/O or a timer for ever.
     pub(crate) fn is_sure(&self) -> bool {
@@ -195,7 +200,7 @@ struct Group {
     unknown: u64,
 }
 
-pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
+pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_>) -> Found {
     let whole_ns = match timeline.whole_run() {
         Some(sums) => timeline.end_ns.saturating_sub(sums.begin_ns),
         None => timeline.length_ns(),
@@ -268,10 +273,10 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
         }
         never.at = waits.first().copied().and_then(label);
         if is_searched {
-            let held_by = |&wait: &&Wait| HeldBy::find(timeline, shutdown, wait, long_ns);
+            let held_by = |&wait: &&Wait| HeldBy::find(last, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
             let first = waits.first();
-            never.holds = first.and_then(|wait| Holds::find(timeline, shutdown, wait, long_ns));
+            never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
         }
     }
     if let Some(stuck) = &mut found.stuck {

@@ -43,8 +43,8 @@ impl Chain {
         waits: &[(WaitId, &Wait)],
     ) -> Option<Self> {
         let mut chain = Self { links: Vec::new(), ends_in: None };
-        let mut ids: Vec<WaitId> = waits.iter().map(|&(id, _)| id).collect();
-        while let Some(task) = usual_waker(timeline, &ids) {
+        let mut set = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
+        while let Some(task) = usual_waker(timeline, &set) {
             if chain.links.iter().any(|link| link.task == task) {
                 chain.ends_in = Some(task);
                 break;
@@ -60,7 +60,7 @@ impl Chain {
                 _ => label,
             };
             chain.links.push(Link { task, waits_for_ns: spot.length_ns, at });
-            ids = ids_like(timeline, wait);
+            set = WaitSet::like(timeline, wait);
         }
         (!chain.links.is_empty()).then_some(chain)
     }
@@ -79,23 +79,39 @@ fn waits_to_the_end(
     }
 }
 
-/// Returns all waits at the line of this one.
-fn ids_like(timeline: &Timeline, wait: &Wait) -> Vec<WaitId> {
-    let mut ids = Vec::new();
-    for (index, other) in timeline.places.waits.iter().enumerate() {
-        let is_same = !other.frames.is_empty() && other.lines() == wait.lines();
-        ids.extend(WaitId::new(index as u16 + 1).filter(|_| is_same));
+/// Some of the waits of a timeline.
+pub(super) struct WaitSet(Vec<bool>);
+
+impl WaitSet {
+    pub(super) fn new(timeline: &Timeline, ids: impl Iterator<Item = WaitId>) -> Self {
+        let mut has = vec![false; timeline.places.waits.len()];
+        for id in ids {
+            if let Some(has) = has.get_mut(id.index()) {
+                *has = true;
+            }
+        }
+        Self(has)
     }
-    ids
+
+    /// Returns all waits at the line of this one.
+    fn like(timeline: &Timeline, wait: &Wait) -> Self {
+        let lines = wait.lines();
+        let same = timeline.all_waits().filter(|(_, other)| other.lines() == lines);
+        Self::new(timeline, same.map(|(id, _)| id))
+    }
+
+    pub(super) fn has(&self, wait: Option<WaitId>) -> bool {
+        wait.and_then(|id| self.0.get(id.index())).is_some_and(|&has| has)
+    }
 }
 
 /// Returns the task that ended half of these waits or more, as far as it is known who did.
-fn usual_waker(timeline: &Timeline, ids: &[WaitId]) -> Option<TaskKey> {
+fn usual_waker(timeline: &Timeline, waits: &WaitSet) -> Option<TaskKey> {
     let mut by_task: Map<TaskKey, u64> = Map::default();
     let mut known = 0;
     for task in timeline.tasks.seen() {
         for pair in task.polls.windows(2) {
-            if !pair[0].wait().is_some_and(|wait| ids.contains(&wait)) {
+            if !waits.has(pair[0].wait()) {
                 continue;
             }
             let Some(by) = pair[1].woken_by() else { continue };
