@@ -8,6 +8,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tests::runtime::builder;
@@ -117,13 +118,17 @@ fn an_actor_that_asks_itself() {
     );
 }
 
-const SENDS: u32 = line!() + 6;
+const SENDS: u32 = line!() + 7;
 
-/// Sends two for each that it gets.
-async fn passes_on(mut inbox: mpsc::Receiver<u64>, next: mpsc::Sender<u64>) {
-    while let Some(n) = inbox.recv().await {
-        for part in 0..2 {
-            next.send(n + part).await.unwrap();
+/// Passes a message on, with one hop less: once, or twice.
+async fn passes_on(
+    mut inbox: mpsc::Receiver<u64>,
+    next: mpsc::Sender<u64>,
+    twice: Arc<AtomicBool>,
+) {
+    while let Some(hops) = inbox.recv().await {
+        for _ in 0..if hops == 0 { 0 } else { 1 + u32::from(twice.load(Relaxed)) } {
+            next.send(hops - 1).await.unwrap();
         }
     }
 }
@@ -131,18 +136,21 @@ async fn passes_on(mut inbox: mpsc::Receiver<u64>, next: mpsc::Sender<u64>) {
 #[test]
 fn two_full_channels() {
     let report = report_of(|| async {
-        let ((to_one, one), (to_other, other)) = (mpsc::channel(16), mpsc::channel(16));
-        tokio::spawn(passes_on(one, to_other));
-        tokio::spawn(passes_on(other, to_one.clone()));
+        let ((to_one, one), (to_other, other)) = (mpsc::channel(2), mpsc::channel(2));
+        let twice = Arc::new(AtomicBool::new(false));
+        tokio::spawn(passes_on(one, to_other, Arc::clone(&twice)));
+        tokio::spawn(passes_on(other, to_one.clone(), Arc::clone(&twice)));
         for _ in 0..8 {
             let to_one = to_one.clone();
             tokio::spawn(async move {
                 loop {
-                    to_one.send(1).await.unwrap();
+                    to_one.send(3).await.unwrap();
                     sleep(Duration::from_millis(5)).await;
                 }
             });
         }
+        sleep(Duration::from_millis(300)).await;
+        twice.store(true, Relaxed);
     });
     let sends = format!("{}, Sender::send", at(SENDS));
     let cycle = "ended most of those: they wait for one another.";

@@ -8,12 +8,11 @@ use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
 use super::long_polls::LongPoll;
 use super::statement::{
-    Statement, called_from, function_name, n_tasks_of, no_long_poll, off_worker_sentence, setting,
+    Statement, called_from, function_name, no_long_poll, off_worker_sentence, setting,
 };
 use super::waits::Waits;
 use super::workers;
 use crate::trace::timeline::Timeline;
-use crate::util::clean::clean;
 use crate::util::quantity::{human, percent};
 
 /// The verdict of a report: what held the runtime up, or what is known instead. `Display` says it in a few sentences.
@@ -145,12 +144,7 @@ impl Healthy {
         let mut said = Statement::new(format!(
             "Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."
         ));
-        if let Some(Stuck { place, tasks: n, waited_ns, at, .. }) = &self.stuck {
-            let (tasks, waited) = (n_tasks_of(*n, *place), human(*waited_ns));
-            let up_to = if *n > 1 { "up to " } else { "" };
-            let at = at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
-            said.add(format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}."));
-        }
+        said.add(self.stuck.as_ref().map(Stuck::sentence).unwrap_or_default());
         if let Some(computed) = &self.computed {
             let (share, name) = (percent(computed.share), function_name(&computed.frame));
             said.add(format!("Of what polls computed, {share} was in {name}."));

@@ -28,8 +28,8 @@ const PERMITS: [&str; 5] = [
     "Semaphore",
     "tokio::sync::semaphore",
     "tokio::sync::batch_semaphore",
-    "Sender<T>::send",
-    "Sender<T>::reserve",
+    "Sender::send",
+    "Sender::reserve",
 ];
 
 /// The number of functions of one wait that are looked at: a file may have any number of them.
@@ -95,22 +95,22 @@ impl Awaited {
     fn from_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
         let name = name.trim_start_matches('<');
+        let plain = without_types(name);
         if WOKEN_FROM_OUTSIDE.iter().any(|path| name.starts_with(path)) {
             return Self::Outside;
         }
-        let is_one_of = |names: &[&str]| names.iter().any(|one| name.contains(one));
+        let is_one_of = |names: &[&str]| names.iter().any(|one| plain.contains(one));
         match name.starts_with("tokio::sync::") {
             true if is_one_of(&LOCKS) => Self::Lock,
             true if is_one_of(&PERMITS) => Self::Permit,
             true => Self::Task,
-            false => Self::from_names(name),
+            false => Self::from_names(&plain),
         }
     }
 
     /// Returns what a function waits for that isn't Tokio's, by the names of types: `sqlx_core::sync::AsyncSemaphore::acquire`.
     fn from_names(name: &str) -> Self {
         for part in name.split("::") {
-            let part = part.split('<').next().unwrap_or_default();
             if part.ends_with("Mutex") || part.ends_with("RwLock") {
                 return Self::Lock;
             }
@@ -125,6 +125,20 @@ impl Awaited {
     pub(super) fn is_outside(self) -> bool {
         self == Self::Outside
     }
+}
+
+/// Returns the name of a function without the types of which its own types and functions are made.
+fn without_types(name: &str) -> String {
+    let (mut plain, mut depth) = (String::new(), 0_u32);
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    plain.replace("::::", "::")
 }
 
 #[cfg(test)]
@@ -148,6 +162,8 @@ mod tests {
             ("tokio::runtime::task::join::JoinHandle<T>", Awaited::Task),
             ("shop::MutexLike::lock", Awaited::Task),
             ("async async_lock::mutex::Mutex<T>::lock", Awaited::Lock),
+            ("flume::async::RecvFut<alloc::sync::Arc<std::sync::Mutex<u8>>>", Awaited::Task),
+            ("tokio::sync::oneshot::Receiver<tokio::sync::Mutex<u8>>", Awaited::Task),
             ("async sqlx_core::sync::AsyncSemaphore::acquire", Awaited::Permit),
         ] {
             assert_eq!(Awaited::from_function(name), awaited, "{name}");

@@ -62,8 +62,8 @@ pub struct BusyWorkers {
     pub taken_share: f64,
     /// The share of that which is work between polls, from 0 to 1.
     pub between_share: f64,
-    /// Where most of its polls ended, in which its tasks waited or woke themselves: `src/shop.rs:17, yield_now`. `None` if that
-    /// isn't known, or if most of the time was not between polls.
+    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time was not
+    /// between polls.
     pub polls_end_at: Option<String>,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,

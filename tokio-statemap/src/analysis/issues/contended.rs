@@ -6,7 +6,7 @@ use super::evidence::{Evidence, Explanation, Finding};
 use super::held_by::HeldBy;
 use super::last_wait::LastWaits;
 use super::meanwhile::Meanwhile;
-use super::never_finished::{NeverFinished, WhyNever};
+use super::never_finished::Stuck;
 use super::spots::{Spot, Spots};
 use super::woken_by::{Chain, WaitSet};
 use crate::analysis::statement::Statement;
@@ -37,12 +37,9 @@ pub struct Contended {
     pub none_ended_at: Vec<String>,
     /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
     pub holder: Option<Holder>,
-    /// Who may hold it, if no wait ends any more.
-    held_by: Option<HeldBy>,
-    /// The tasks that used to end the waits, if no wait ends any more.
-    chain: Option<Chain>,
-    /// `true` if it is for permits, and no task is known that may have one.
-    is_held_by_none: bool,
+    /// The tasks that waited for most of the time, up to the end, if nothing is worse than queues that go on.
+    pub stuck: Option<Stuck>,
+    queue: Queue,
     /// The function and the line.
     frame: StackFrame,
     meanwhile: Meanwhile,
@@ -55,42 +52,34 @@ const LONG_NS: u64 = 10_000_000;
 /// The most further lines that are named.
 const MOST_LINES: usize = 3;
 
-/// So many waits for an answer must have ended before, or nobody may answer there.
-const LEAST_ANSWERS: u64 = 3;
+/// The most waits at a line for which holders are looked for.
+const MOST_WAITS: usize = 8;
 
-/// Finds the line, if on average one task or more waited there.
+/// Finds the line, if on average one task or more waited there, but for those that are `told` already.
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,
     (waits, last): (&Waits, &LastWaits<'_>),
+    told: &[String],
     has_long_polls: bool,
 ) -> Option<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
     let places = Places::new(timeline);
     // The waits are those that are kept in detail.
     let kept_ns = u128::from(facts.recording.kept_ns());
-    let is_queue = |row: &&WaitRow| places.is_queue(last, row);
-    let mut rows = waits.lines.iter();
-    let row = rows.find(|row| row.total_ns >= kept_ns && is_queue(row))?;
+    let long = waits.lines.iter().take_while(|row| row.total_ns >= kept_ns);
+    let mut long = long.filter(|row| !told.contains(&row.label()));
+    let (row, queue) =
+        long.find_map(|row| Some((row, Queue::find(timeline, shutdown, (&places, last), row)?)))?;
     let mut none_ended_at = Vec::new();
     let is_other = |other: &&WaitRow| {
-        !std::ptr::eq(*other, row) && other.none_ended_for_ns.is_some() && is_queue(other)
+        !std::ptr::eq(*other, row)
+            && other.none_ended_for_ns.is_some()
+            && other.longest_ns >= LONG_NS
+            && places.kind(last, other).is_some()
     };
     for other in waits.lines.iter().filter(is_other).take(MOST_LINES) {
         none_ended_at.push(other.label());
-    }
-    let all = places.at(row);
-    let (mut held_by, mut chain, mut is_held_by_none) = (None, None, false);
-    if let Some(none_ended_for_ns) = row.none_ended_for_ns {
-        let long_ns = none_ended_for_ns / 2;
-        held_by = all.iter().find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
-        if held_by.is_none() {
-            chain = Chain::find(timeline, shutdown, all);
-            is_held_by_none = chain.is_none()
-                && all.iter().all(|&(_, wait)| {
-                    Awaited::queue(wait) == Some(Awaited::Permit) && !HeldBy::may_be_any(last, wait)
-                });
-        }
     }
     Some(Contended {
         at: row.label(),
@@ -101,17 +90,78 @@ pub(super) fn find(
         none_ended_for_ns: row.none_ended_for_ns,
         none_ended_at,
         holder: row.holder.clone(),
-        held_by,
-        chain,
-        is_held_by_none,
+        stuck: None,
+        queue,
         frame: row.at.clone(),
         meanwhile: Meanwhile::new(facts, has_long_polls),
-        spots: spots(timeline, shutdown, all),
+        spots: spots(timeline, shutdown, places.at(row)),
     })
 }
 
+/// What tasks queue for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// What one task has: a lock, or what a future of a library needs that waits for the same itself.
+    Lock,
+    /// Permits, of which there are several. Who has one may wait for somebody outside, as connections do whose number is limited.
+    Permit,
+    Room,
+    Answer,
+}
+
+/// A queue: what for, and who may have what is awaited.
+#[derive(Clone, Debug, PartialEq)]
+struct Queue {
+    kind: Kind,
+    /// Who may hold it, if no wait ends any more.
+    held_by: Option<HeldBy>,
+    /// The tasks that used to end the waits, if no wait ends any more.
+    chain: Option<Chain>,
+}
+
+impl Queue {
+    /// Finds what tasks that wait at this line queue for. `None` if nobody may have to give them anything.
+    fn find(
+        timeline: &Timeline,
+        shutdown: Shutdown,
+        (places, last): (&Places<'_>, &LastWaits<'_>),
+        row: &WaitRow,
+    ) -> Option<Self> {
+        if row.longest_ns < LONG_NS {
+            return None;
+        }
+        let kind = places.kind(last, row)?;
+        let mut found = Self { kind, held_by: None, chain: None };
+        let Some(none_ended_for_ns) = row.none_ended_for_ns else {
+            // Channels are full where a pipeline is as fast as its slowest part.
+            return matches!(kind, Kind::Lock | Kind::Permit).then_some(found);
+        };
+        let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
+        found.held_by =
+            all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
+        if found.held_by.is_none() {
+            found.chain = Chain::find(timeline, shutdown, all, long_ns);
+        }
+        let is_queue = match kind {
+            Kind::Lock | Kind::Room => true,
+            // One that waits may be a server with as many connections as it may have.
+            Kind::Permit => row.now > 1 || found.names_holder(),
+            // Somebody outside may have to do something first, and nothing may have been asked.
+            Kind::Answer => found.chain.as_ref().is_some_and(Chain::is_inside),
+        };
+        is_queue.then_some(found)
+    }
+
+    fn names_holder(&self) -> bool {
+        self.held_by.is_some() || self.chain.is_some()
+    }
+}
+
 /// The waits that are at one line alone, by that line.
-struct Places<'a>(Map<(&'a StackFrame, Option<&'a str>), Vec<(WaitId, &'a Wait)>>);
+struct Places<'a>(Map<Line<'a>, Vec<(WaitId, &'a Wait)>>);
+
+/// A line, and what is awaited there.
+type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
     fn new(timeline: &'a Timeline) -> Self {
@@ -125,34 +175,28 @@ impl<'a> Places<'a> {
     }
 
     fn at(&self, row: &WaitRow) -> &[(WaitId, &'a Wait)] {
-        let is_there = |&(&line, _): &(&(&StackFrame, Option<&str>), _)| {
-            line == (&row.at, row.awaits.as_deref())
-        };
+        let is_there = |&(&line, _): &(&Line<'_>, _)| line == (&row.at, row.awaits.as_deref());
         self.0.iter().find(is_there).map_or(&[], |(_, waits)| waits.as_slice())
     }
 
-    /// Returns whether tasks that wait at this line queue for something that another task must give.
-    ///
-    /// Channels are full where a pipeline is as fast as its slowest part, and who waits for an answer, or in a library, may do so
-    /// for long: they count only if no wait ends any more.
-    fn is_queue(&self, last: &LastWaits<'_>, row: &WaitRow) -> bool {
-        if row.longest_ns < LONG_NS {
-            return false;
-        }
-        if row.is_for_a_lock() {
-            return true;
-        }
-        if row.none_ended_for_ns.is_none() {
-            return false;
-        }
-        if row.is_for_room() || row.is_for_an_answer() && row.times - row.now >= LEAST_ANSWERS {
-            return true;
+    /// Returns what tasks that wait at this line may queue for.
+    fn kind(&self, last: &LastWaits<'_>, row: &WaitRow) -> Option<Kind> {
+        if row.is_for_room() {
+            return Some(Kind::Room);
         }
         let all = self.at(row);
-        all.iter().any(|&(_, wait)| Awaited::queue(wait).is_some())
-            // Or what is called there waits there itself.
-            || all.iter().any(|&(_, wait)| Awaited::at(wait) == Awaited::Task)
-                && HeldBy::is_within(last, &row.at)
+        let queue = all.iter().find_map(|&(_, wait)| Awaited::queue(wait));
+        if row.is_for_a_lock() || queue.is_some() && row.none_ended_for_ns.is_some() {
+            let is_permit = queue == Some(Awaited::Permit);
+            return Some(if is_permit { Kind::Permit } else { Kind::Lock });
+        }
+        if row.is_for_an_answer() {
+            return Some(Kind::Answer);
+        }
+        let is_within = row.none_ended_for_ns.is_some()
+            && all.iter().any(|&(_, wait)| Awaited::at(wait) == Awaited::Task)
+            && HeldBy::is_within(last, (&row.at, row.awaits.as_deref()));
+        is_within.then_some(Kind::Lock)
     }
 }
 
@@ -173,18 +217,21 @@ fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> 
 impl Contended {
     /// Returns whether it says who may have what is awaited.
     pub(super) fn names_holder(&self) -> bool {
-        self.held_by.is_some() || self.chain.is_some()
+        self.queue.names_holder()
     }
 
-    /// Returns whether those tasks wait at one of its lines for what another task must release.
-    pub(super) fn is_about(&self, never: &NeverFinished) -> bool {
-        let mut lines = self.none_ended_at.iter().chain([&self.at]);
-        never.why == WhyNever::Lock && lines.any(|at| Some(at) == never.at.as_ref())
+    /// Returns whether it goes on, as far as is known.
+    pub(super) fn goes_on(&self) -> bool {
+        self.none_ended_for_ns.is_none()
     }
 
-    /// Returns whether it is known that nobody's long polls are why tasks queue.
+    /// Returns whether it is known that nobody's long polls are why tasks queue, nor a limit that is wanted.
     pub(in crate::analysis) fn is_by_itself(&self) -> bool {
-        self.none_ended_for_ns.is_some() || self.holder.is_some()
+        match self.queue.kind {
+            Kind::Lock => !self.goes_on() || self.holder.is_some(),
+            Kind::Permit => !self.goes_on() && self.names_holder(),
+            Kind::Room | Kind::Answer => !self.goes_on(),
+        }
     }
 }
 
@@ -194,7 +241,7 @@ impl Finding for Contended {
             name: "queue",
             noun: "wait",
             meaning: "Tasks queued at this line for what other tasks had: a lock, a permit, room in a channel, an answer.",
-            advice: "Hold no guard, permit or connection across a slow await; give all of them back; put a timeout around the wait.",
+            advice: "Hold no guard across a slow await, give back what is taken, put a timeout around the wait; or raise the limit.",
         }
     }
 
@@ -209,7 +256,7 @@ impl Finding for Contended {
     }
 
     fn is_certain(&self) -> bool {
-        self.none_ended_for_ns.is_some()
+        !self.goes_on() && self.is_by_itself()
     }
 
     fn statement(&self) -> Statement {
@@ -238,18 +285,14 @@ impl Finding for Contended {
         if !others.is_empty() {
             said.add(format!("{others}."));
         }
-        if let Some(held_by) = &self.held_by {
+        let Queue { held_by, chain, .. } = &self.queue;
+        if let Some(held_by) = held_by {
             said.add(held_by.to_string());
         }
-        if let Some(chain) = &self.chain {
+        if let Some(chain) = chain {
             said.add(chain.to_string());
         }
-        if self.is_held_by_none {
-            said.add(
-                "No task is known that has one: it may have been forgotten, or is kept elsewhere.",
-            );
-        }
-        if let (Some(holder), None) = (&self.holder, &self.held_by) {
+        if let (Some(holder), None) = (&self.holder, held_by) {
             let (share, at) = (holder.percent(), holder.label());
             said.add(format!(
                 "As far as is known, those who held it spent {share} of that time waiting at {}.",
@@ -257,6 +300,9 @@ impl Finding for Contended {
             ));
         }
         said.add(self.meanwhile.to_string());
+        if let Some(stuck) = &self.stuck {
+            said.add(stuck.sentence());
+        }
         said
     }
 }

@@ -6,7 +6,7 @@ use super::meanwhile::Meanwhile;
 use crate::analysis::place::Place;
 use crate::analysis::statement::{Statement, tasks_origin};
 use crate::analysis::waits::place_label;
-use crate::trace::timeline::{ExhaustedPool, Timeline, WaitId};
+use crate::trace::timeline::{AwaitFrame, ExhaustedPool, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::map::Map;
@@ -60,12 +60,28 @@ fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
     }
     let mut by_place: Map<String, u128> = Map::default();
     for (&id, &waited_ns) in by_wait.iter() {
-        if let Some(wait) = timeline.wait(id) {
+        // A blocking task may send something as well.
+        if let Some(wait) = timeline.wait(id).filter(|wait| is_for_a_thread(wait)) {
             *by_place.get_or_default(place_label(wait)) += waited_ns;
         }
     }
     let longest = by_place.into_sorted().into_iter().rev().max_by_key(|&(_, waited_ns)| waited_ns);
     longest.map(|(place, _)| place)
+}
+
+/// Returns whether a wait is for the end of a blocking task.
+fn is_for_a_thread(wait: &Wait) -> bool {
+    const NAMES: [&str; 3] = ["tokio::runtime::task::join::", "tokio::fs::", "tokio::net::"];
+    let is_one =
+        |frame: &AwaitFrame| NAMES.iter().any(|name| frame.function.function.contains(name));
+    let mut at = wait.frames.first();
+    while let Some(frame) = at {
+        if is_one(frame) {
+            return true;
+        }
+        at = frame.awaits.first();
+    }
+    false
 }
 
 impl Finding for PoolShortage {

@@ -10,8 +10,8 @@ use super::last_wait::LastWaits;
 use crate::analysis::place::source_line;
 use crate::analysis::waits::path::{frame_past, frame_within, path_below};
 use crate::analysis::waits::{is_lock, is_room, line_of};
-use crate::symbols::{FrameOrigin, StackFrame};
-use crate::trace::timeline::{TaskKey, Wait};
+use crate::symbols::StackFrame;
+use crate::trace::timeline::{AwaitFrame, TaskKey, Wait};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
 
@@ -37,16 +37,19 @@ impl HeldBy {
     /// released it. Several may have a permit, whatever they wait for at that line.
     pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
         let [line] = wait.lines()[..] else { return None };
-        let (line, awaits) = line_of(line);
-        let may_be_past = may_be_held(wait, awaits);
+        let (line, awaited) = line_of(line);
+        let may_be_past = may_be_held(wait, awaited);
         let are_several = Awaited::queue(wait) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
         let mut all_queue = true;
-        for (wait, tasks, task) in last.long(long_ns) {
+        for (wait, spots) in last.long(long_ns) {
             let past = frame_past(wait, line).filter(|_| may_be_past);
-            let Some(frame) = past.or_else(|| frame_within(wait, line)) else { continue };
+            let within = || waits_within(wait, line, awaited);
+            let Some(frame) = past.or_else(within) else { continue };
             let at = path_below(frame);
+            let tasks = spots.len() as u64;
+            let Some(task) = spots.iter().map(|spot| spot.task).min() else { continue };
             let awaits = match Awaited::queue(wait) {
                 Some(Awaited::Lock) => " for a lock themselves,",
                 Some(_) => " for a permit themselves,",
@@ -55,7 +58,7 @@ impl HeldBy {
             all_queue &= are_several || !awaits.is_empty();
             let is_only = found.is_none() && tasks == 1;
             let is_same = found.as_ref().is_none_or(|found| found.at == at);
-            if !is_only && !(is_same && all_queue) {
+            if !(is_only || is_same && all_queue) {
                 return None;
             }
             match &mut found {
@@ -72,36 +75,25 @@ impl HeldBy {
         found
     }
 
-    /// Returns whether any task waits that went on past the line of `wait`, or past one at which that was called: what the latter
-    /// returned may be what it got.
-    pub(super) fn may_be_any(last: &LastWaits<'_>, wait: &Wait) -> bool {
-        let [line] = wait.lines()[..] else { return true };
-        let (line, _) = line_of(line);
-        let mut lines = callers(wait, line);
-        lines.push(line);
-        last.long(0).any(|(wait, ..)| lines.iter().any(|line| frame_past(wait, line).is_some()))
-    }
-
-    /// Returns whether a task waits in what was called at this line.
-    pub(super) fn is_within(last: &LastWaits<'_>, line: &StackFrame) -> bool {
-        last.long(0).any(|(wait, ..)| frame_within(wait, line).is_some())
+    /// Returns whether a task waits for the same in what was called at this line.
+    pub(super) fn is_within(
+        last: &LastWaits<'_>,
+        (line, awaits): (&StackFrame, Option<&str>),
+    ) -> bool {
+        last.long(0).any(|(wait, ..)| waits_within(wait, line, awaits).is_some())
     }
 }
 
-/// Returns the lines of the program's functions around that of `line`, the inner first.
-fn callers<'a>(wait: &'a Wait, line: &StackFrame) -> Vec<&'a StackFrame> {
-    let (mut lines, mut at) = (Vec::new(), wait.frames.first());
-    while let Some(frame) = at {
-        if frame.function == *line {
-            lines.reverse();
-            return lines;
-        }
-        if frame.function.origin == FrameOrigin::Program {
-            lines.push(&frame.function);
-        }
-        at = frame.awaits.first();
-    }
-    Vec::new()
+/// Returns where a wait is at `line`, if it is what was called there that waits, and for the same future of a library. Functions
+/// with a future as an argument are at one line whatever that is.
+fn waits_within<'a>(
+    wait: &'a Wait,
+    line: &StackFrame,
+    awaits: Option<&str>,
+) -> Option<&'a AwaitFrame> {
+    let frame = frame_within(wait, line)?;
+    let [own] = wait.lines()[..] else { return None };
+    (awaits.is_some() && line_of(own).1 == awaits).then_some(frame)
 }
 
 /// Returns whether a task that goes on past a wait has what others wait for there: room in a channel it has used up.
@@ -131,7 +123,8 @@ impl Holds {
         let at = source_line(line_of(its_line).0)?;
         // The lines, how many tasks wait there, and the wait of one of them.
         let mut passed: Vec<(&StackFrame, u64, &Wait)> = Vec::new();
-        for (other, tasks, _) in last.long(long_ns) {
+        for (other, spots) in last.long(long_ns) {
+            let tasks = spots.len() as u64;
             if std::ptr::eq(other, wait) {
                 continue;
             }

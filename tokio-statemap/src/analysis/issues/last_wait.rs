@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::spots::Spot;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
+use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, Waiting};
 use crate::util::map::Map;
 use crate::util::sort::by_key;
 
@@ -28,12 +28,11 @@ impl<'a> LastWaits<'a> {
         Self(all)
     }
 
-    /// Returns where tasks have waited for so long, with how many have, and that of them with the smallest id.
-    pub(super) fn long(&self, long_ns: u64) -> impl Iterator<Item = (&'a Wait, u64, TaskKey)> {
+    /// Returns where tasks have waited for so long, with these waits: there is at least one.
+    pub(super) fn long(&self, long_ns: u64) -> impl Iterator<Item = (&'a Wait, &[Spot])> {
         self.0.iter().filter_map(move |(wait, spots)| {
             let long = &spots[..spots.partition_point(|spot| spot.length_ns >= long_ns)];
-            let first = long.iter().map(|spot| spot.task).min()?;
-            Some((*wait, long.len() as u64, first))
+            (!long.is_empty()).then_some((*wait, long))
         })
     }
 }

@@ -194,10 +194,14 @@ pub(super) fn find(
         let found = never_finished::find(timeline, facts.spelling, &last);
         stuck = found.stuck;
         let mut never_finished = found.never;
-        let contended = contended::find(timeline, facts, (waits, &last), has_long_polls);
         // One of the two says more of what is awaited at a line.
+        let mut told = Vec::new();
+        for never in &never_finished {
+            told.extend(never.at.clone().filter(|_| never.names_holder()));
+        }
+        let contended = contended::find(timeline, facts, (waits, &last), &told, has_long_polls);
         if let Some(contended) = contended.as_ref().filter(|contended| contended.names_holder()) {
-            never_finished.retain(|never| never.names_holder() || !contended.is_about(never));
+            never_finished.retain(|never| never.at.as_ref() != Some(&contended.at));
         }
         let contended = contended.filter(|contended| {
             !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))
@@ -218,6 +222,12 @@ pub(super) fn find(
         }
         for starved in starved::find(timeline, facts.spelling) {
             issues.push((Rank::Starved, Issue::Starved(Box::new(starved))));
+        }
+    }
+    // Nothing is worse.
+    if let [(_, Issue::Contended(contended))] = &mut issues[..] {
+        if contended.goes_on() {
+            contended.stuck = stuck.clone();
         }
     }
     // The sort is stable: issues of one rank keep their order.

@@ -33,6 +33,15 @@ pub struct Stuck {
     longest: Option<Spot>,
 }
 
+impl Stuck {
+    pub(in crate::analysis) fn sentence(&self) -> String {
+        let (tasks, waited) = (n_tasks_of(self.tasks, self.place), human(self.waited_ns));
+        let up_to = if self.tasks > 1 { "up to " } else { "" };
+        let at = self.at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
+        format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}.")
+    }
+}
+
 /// Tasks of one spawn location that waited for most of the recording, up to its end, and should have finished.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

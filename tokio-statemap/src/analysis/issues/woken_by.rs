@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::awaited::Awaited;
 use super::last_wait::wait_to_the_end;
 use super::spots::Spot;
 use crate::analysis::waits::path::path_below;
@@ -18,6 +19,8 @@ pub(super) struct Chain {
     links: Vec<Link>,
     /// The task that ended most waits at the line of the last one, if it is one of them.
     ends_in: Option<TaskKey>,
+    /// `true` if the last one waits for another task, as far as is known, and not for a timer or for I/O.
+    is_inside: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +39,17 @@ const MOST: usize = 4;
 const LEAST: u64 = 3;
 
 impl Chain {
-    /// Finds who ended most of these waits, which are at one line. `None` unless that task waits itself.
+    /// Finds who ended most of these waits, which are at one line. `None` unless that task waits itself, for `long_ns` or longer.
     pub(super) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
         waits: &[(WaitId, &Wait)],
+        long_ns: u64,
     ) -> Option<Self> {
-        let mut chain = Self { links: Vec::new(), ends_in: None };
-        let mut set = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
-        while let Some(task) = usual_waker(timeline, &set) {
+        let mut chain = Self { links: Vec::new(), ends_in: None, is_inside: false };
+        let set = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
+        let mut next = usual_waker(timeline, &set, None);
+        while let Some(task) = next {
             if chain.links.iter().any(|link| link.task == task) {
                 chain.ends_in = Some(task);
                 break;
@@ -52,7 +57,12 @@ impl Chain {
             if chain.links.len() == MOST {
                 break;
             }
-            let Some((spot, wait)) = waits_to_the_end(timeline, shutdown, task) else { break };
+            let at_end = waits_to_the_end(timeline, shutdown, task);
+            let Some((spot, wait)) = at_end.filter(|(spot, _)| spot.length_ns >= long_ns) else {
+                // It may be about to end one of these waits.
+                chain.is_inside = false;
+                break;
+            };
             let path = wait.frames.first().map(path_below);
             let label = place_label(wait);
             let at = match path {
@@ -60,9 +70,24 @@ impl Chain {
                 _ => label,
             };
             chain.links.push(Link { task, waits_for_ns: spot.length_ns, at });
-            set = WaitSet::like(timeline, wait);
+            let awaited = Awaited::at(wait);
+            chain.is_inside = matches!(awaited, Awaited::Lock | Awaited::Permit | Awaited::Task);
+            if !chain.is_inside {
+                break;
+            }
+            // Its own waits there, if it had any: other tasks may be woken by others.
+            let set = WaitSet::like(timeline, wait);
+            next = usual_waker(timeline, &set, Some(task))
+                .or_else(|| usual_waker(timeline, &set, None));
         }
         (!chain.links.is_empty()).then_some(chain)
+    }
+}
+
+impl Chain {
+    /// Returns whether nothing outside of the program may end the wait of the last task.
+    pub(super) fn is_inside(&self) -> bool {
+        self.is_inside
     }
 }
 
@@ -105,15 +130,19 @@ impl WaitSet {
     }
 }
 
-/// Returns the task that ended half of these waits or more, as far as it is known who did.
-fn usual_waker(timeline: &Timeline, waits: &WaitSet) -> Option<TaskKey> {
+/// Returns the task that ended most of these waits, if it is known of half of them or more who did: those of all tasks, or of one.
+fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Option<TaskKey> {
     let mut by_task: Map<TaskKey, u64> = Map::default();
-    let mut known = 0;
+    let (mut ended, mut known) = (0_u64, 0_u64);
     for task in timeline.tasks.seen() {
+        if of.is_some_and(|only| only != task.key) {
+            continue;
+        }
         for pair in task.polls.windows(2) {
             if !waits.has(pair[0].wait()) {
                 continue;
             }
+            ended += 1;
             let Some(by) = pair[1].woken_by() else { continue };
             known += 1;
             if let WokenBy::Task(by) = by {
@@ -128,7 +157,7 @@ fn usual_waker(timeline: &Timeline, waits: &WaitSet) -> Option<TaskKey> {
         }
     }
     let (task, times) = most?;
-    (times >= LEAST && 2 * times >= known).then_some(task)
+    (times >= LEAST && 2 * times > known && 2 * known >= ended).then_some(task)
 }
 
 impl fmt::Display for Chain {

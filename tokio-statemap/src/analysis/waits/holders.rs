@@ -202,7 +202,12 @@ fn ended_by(timeline: &Timeline, by: WokenBy, at_ns: u64) -> EndedBy {
         return EndedBy::Unclear;
     };
     let begun = tasks[index].polls.partition_point(|poll| poll.start_ns() <= at_ns + SLACK_NS);
-    begun.checked_sub(1).map_or(EndedBy::Unclear, |nth| EndedBy::Release(index, nth))
+    let goes_on = |nth: &usize| {
+        tasks[index].polls[*nth].end_ns().is_none_or(|end_ns| end_ns + SLACK_NS >= at_ns)
+    };
+    // It may be a poll that isn't kept.
+    let release = begun.checked_sub(1).filter(goes_on);
+    release.map_or(EndedBy::Unclear, |nth| EndedBy::Release(index, nth))
 }
 
 fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {

@@ -148,16 +148,6 @@ pub(crate) fn task_waker_cloned(task: usize) {
     });
 }
 
-/// Called as the task at this address, which is polled on this thread, wakes itself. If nothing has its waker, it comes back to this
-/// place.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-#[inline]
-pub(crate) fn task_wakes_itself(task: usize) {
-    if number() == 0 {
-        task_waker_cloned(task);
-    }
-}
-
 /// Returns whether nothing is captured on this thread.
 #[inline]
 pub(crate) fn is_outside() -> bool {

@@ -121,11 +121,8 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn woken(task: *const (), id: u64) {
-        wakes::woken(id, waking::who_wakes);
-        if waking::is_polled(id) {
-            capture::task_wakes_itself(task.addr());
-        }
+    fn woken(task: u64) {
+        wakes::woken(task, waking::who_wakes);
     }
 
     #[inline(never)]

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use tokio::runtime::{Handle, worker_index};
+use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 use tokio::task::{Id, try_id};
 
 use crate::recorder::record::{WokenBy, pack_root};
@@ -48,13 +48,6 @@ pub(super) fn polled() -> Before {
     Before(POLLED.with(Cell::get))
 }
 
-/// Returns whether it is this task that is polled on this thread.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-#[inline]
-pub(super) fn is_polled(task: u64) -> bool {
-    Some(POLLED.with(Cell::get)) == WokenBy::Task(task).pack()
-}
-
 /// The poll of a root future of a recorder starts. `is_worker` tells whether this thread is the worker meanwhile.
 pub(crate) fn root_poll_starts(root: u64, recorder: u64, is_worker: bool) -> Before {
     DRIVES.with(|drives| drives.set(is_worker));
@@ -78,7 +71,10 @@ pub(crate) fn thread_starts() {
 
 /// Called on a thread that is a worker, between two polls.
 pub(crate) fn is_worker() {
-    LOOP.with(|of_thread| of_thread.set(try_id()));
+    // A `current_thread` runtime has no such task, but a blocking task may be in its `block_on`.
+    let is_multi = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+    let id = try_id().filter(|_| Handle::try_current().is_ok_and(is_multi));
+    LOOP.with(|of_thread| of_thread.set(id));
 }
 
 /// Returns who wakes a task on this thread, packed; 0 if that isn't known.
@@ -97,7 +93,7 @@ pub(crate) fn who_wakes() -> u64 {
 fn outside() -> Option<WokenBy> {
     let id = try_id();
     // In a poll it would be another.
-    if id.is_some() && id == LOOP.with(Cell::get) {
+    if id.is_some() && id == LOOP.with(Cell::get) && worker_index().is_some() {
         return Some(WokenBy::Runtime);
     }
     match (worker_index(), id) {

@@ -13,8 +13,8 @@ pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task at this address, before that.
     fn cloned(task: *const ());
 
-    /// Called by the thread that wakes the task at this address, which has this id, before that.
-    fn woken(task: *const (), id: u64);
+    /// Called by the thread that wakes the task with this id, before that.
+    fn woken(task: u64);
 
     /// Clones this waker, and wakes its task by it in both ways. Returns which of these calls the observer got. The task is the one
     /// that is polled.
@@ -200,7 +200,7 @@ unsafe fn wake_by_ref<O: Observer>(task: *const ()) {
 unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
     // Before it is woken, as it may be gone then. SAFETY: as of this function.
     if let Some(id) = unsafe { ids::of(task) } {
-        O::woken(task, id);
+        O::woken(id);
     }
     let tokios = TOKIOS[WHICH].load(Ordering::Acquire);
     // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
