@@ -130,10 +130,9 @@ fn sums(meta: &Value) -> Result<(), String> {
         }
         histogram(&place["waits"], place["ready"].as_u64())?;
     }
-    // Each value is rounded, and a stretch may be made of several.
-    const MOST_STRETCHES: usize = 2000;
+    // Each value is rounded. Where a stretch is made of several there are more than a thousand, of 2000 at most.
     let (by_time, by_place) = (sum(&sums.held), sum(&sums.held_of_places));
-    if by_time.abs_diff(by_place) > (n.max(MOST_STRETCHES) + sums.places) as u64 {
+    if by_time.abs_diff(by_place) > (2 * n + sums.places) as u64 {
         return Err(format!(
             "its {n} stretches held workers for {by_time}, its {} locations for {by_place}",
             sums.places
