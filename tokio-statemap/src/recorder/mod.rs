@@ -11,7 +11,8 @@
 //! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
 //! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker is cloned.
 //! - [`hot`]: what hooks do.
-//! - [`waits`]: where tasks wait. [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
+//! - [`waits`]: where tasks wait. [`root_waker`]: the waker of a root future.
+//! - [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
 //! - [`background`]: the thread that collects, evicts, and watches long polls.
 //! - [`capture`]: what is known at one moment, as plain data.
 
