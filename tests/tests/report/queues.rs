@@ -8,7 +8,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tests::runtime::builder;
@@ -118,43 +118,43 @@ fn an_actor_that_asks_itself() {
     );
 }
 
-const SENDS: u32 = line!() + 10;
+const SENDS: u32 = line!() + 7;
 
-/// Passes a message on, with one hop less: once, or twice.
-async fn passes_on(
-    mut inbox: mpsc::Receiver<u64>,
-    next: mpsc::Sender<u64>,
-    twice: Arc<AtomicBool>,
-) {
+/// Passes messages on, if there are hops left. Each takes that long.
+async fn passes_on(mut inbox: mpsc::Receiver<u64>, next: mpsc::Sender<u64>, work: Duration) {
     while let Some(hops) = inbox.recv().await {
-        for _ in 0..if hops == 0 { 0 } else { 1 + u32::from(twice.load(Relaxed)) } {
+        sleep(work).await;
+        for _ in 0..hops {
             next.send(hops - 1).await.unwrap();
         }
     }
 }
 
+/// The second may send to the first, which waits for room at the second, at last.
 #[test]
 fn two_full_channels() {
     let report = report_of(|| async {
         let ((to_one, one), (to_other, other)) = (mpsc::channel(2), mpsc::channel(2));
-        let twice = Arc::new(AtomicBool::new(false));
-        tokio::spawn(passes_on(one, to_other, Arc::clone(&twice)));
-        tokio::spawn(passes_on(other, to_one.clone(), Arc::clone(&twice)));
+        tokio::spawn(passes_on(one, to_other, Duration::ZERO));
+        tokio::spawn(passes_on(other, to_one.clone(), Duration::from_millis(2)));
+        let hops = Arc::new(AtomicU64::new(1));
         for _ in 0..8 {
-            let to_one = to_one.clone();
+            let (to_one, hops) = (to_one.clone(), Arc::clone(&hops));
             tokio::spawn(async move {
                 loop {
-                    to_one.send(3).await.unwrap();
-                    sleep(Duration::from_millis(5)).await;
+                    to_one.send(hops.load(Relaxed)).await.unwrap();
                 }
             });
         }
         sleep(Duration::from_millis(300)).await;
-        twice.store(true, Relaxed);
+        hops.store(3, Relaxed);
     });
     let sends = format!("{}, Sender::send", at(SENDS));
-    let cycle = "ended most of those: they wait for one another.";
-    assert_says(&report, &[" tasks wait at ", &sends, "no wait there ended in the last ", cycle]);
+    let stuck = "no wait there ended in the last ";
+    assert_says(
+        &report,
+        &[" tasks wait at ", &sends, stuck, " ended most waits there, and waits itself, for "],
+    );
 }
 
 const TAKES_ANOTHER: u32 = line!() + 3;
