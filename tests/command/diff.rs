@@ -38,6 +38,7 @@ fn data(first: u32, slow: Option<u32>, seed: u64) -> Vec<u8> {
                 thread,
                 worker,
                 ready_ns,
+                woken_by: None,
             });
             now_ns += length_ns;
             events.push(Event::TaskPollEnd { task_id, time_ns: now_ns, thread, worker });

@@ -150,6 +150,7 @@ fn a_timeline_of_such_events_is_reported_and_drawn() {
                         thread,
                         worker,
                         ready_ns: Some(time_ns / 2),
+                        woken_by: None,
                     },
                     1 => Event::TaskPollEnd { task_id, time_ns, thread, worker },
                     2 => Event::WorkerPark { time_ns, thread, worker },

@@ -123,7 +123,7 @@ fn read_chunk(bytes: &[u8], sections: &mut [Section], tail: &Value) {
     let mut head = Column(bytes);
     let index = head.varint() as usize;
     let pieces = head.varint();
-    let lengths: Vec<usize> = (0..5).map(|_| head.varint() as usize).collect();
+    let lengths: Vec<usize> = (0..6).map(|_| head.varint() as usize).collect();
     let mut rest = head.0;
     let mut columns = lengths.into_iter().map(|length| {
         let (column, behind) = rest.split_at(length);
@@ -132,10 +132,10 @@ fn read_chunk(bytes: &[u8], sections: &mut [Section], tail: &Value) {
     });
     let mut next = || columns.next().unwrap();
     let (mut rows, mut times, mut states) = (next(), next(), next());
-    let (mut workers, mut tags) = (next(), next());
+    let (mut workers, mut tags, mut wakers) = (next(), next(), next());
     let section = &mut sections[index];
     let is = |key: &str| section.meta[key].as_bool().unwrap();
-    let (has_workers, has_tags) = (is("hasWorkers"), is("hasTags"));
+    let (has_workers, has_tags, has_wakers) = (is("hasWorkers"), is("hasTags"), is("hasWakers"));
     for _ in 0..pieces {
         let (flags, count) = (rows.varint(), rows.varint());
         if flags & 1 != 0 {
@@ -155,15 +155,19 @@ fn read_chunk(bytes: &[u8], sections: &mut [Section], tail: &Value) {
         for _ in 0..count {
             time += times.varint();
             let state = states.varint() as usize;
-            if has_workers && section.states[state].1 == "running" && workers.varint() & 1 != 0 {
+            let is_poll = section.states[state].1 == "running";
+            if has_workers && is_poll && workers.varint() & 1 != 0 {
                 workers.varint();
+            }
+            if has_wakers && is_poll {
+                wakers.varint();
             }
             let tag = if has_tags { tags.varint().checked_sub(1) } else { None };
             let change = (time, state, tag.map(|tag| tag as usize));
             section.rows.last_mut().unwrap().changes.push(change);
         }
     }
-    for column in [rows, times, states, workers, tags] {
+    for column in [rows, times, states, workers, tags, wakers] {
         assert!(column.0.is_empty(), "a column is longer than its chunk says");
     }
 }

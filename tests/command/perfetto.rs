@@ -6,8 +6,8 @@ use std::path::Path;
 
 use tests::pftrace::{Argument, Slice, Trace};
 use tests::{planted, python, real};
-use tokio_statemap::timeline::TaskKey;
-use tokio_statemap::{TaskState, Timeline, WorkerState};
+use tokio_statemap::timeline::{Poll, TaskKey};
+use tokio_statemap::{TaskState, Timeline, WokenBy, WorkerState};
 
 use super::binary::{folder, run, tasks, workers};
 use super::export::{held_ns, write};
@@ -57,6 +57,7 @@ fn programs() -> Vec<(String, Timeline)> {
 #[test]
 fn the_trace_has_each_state_poll_and_flow() {
     let folder = folder("perfetto");
+    let mut wakes = 0;
     for (name, timeline) in programs() {
         let timeline = write(&folder, &timeline);
         let trace = render(&folder, "tasks.json workers.json");
@@ -64,10 +65,11 @@ fn the_trace_has_each_state_poll_and_flow() {
         assert_eq!(u128::from(trace.start_ns), timeline.utc_at_zero.as_nanos());
         states(&trace, &timeline);
         on_workers(&trace, &timeline);
-        flows(&trace, &timeline);
+        wakes += flows(&trace, &timeline);
         counters(&trace, &timeline);
         blamed(&trace, &timeline);
     }
+    assert!(wakes > 0);
 }
 
 /// Checks that the tracks of tasks have their states.
@@ -77,7 +79,7 @@ fn states(trace: &Trace, timeline: &Timeline) {
         let name = timeline.task_name(task.key);
         let found: Vec<_> = slices(trace, &format!(" / {name}"))
             .into_iter()
-            .filter(|slice| slice.name != "spawn")
+            .filter(|slice| slice.name != "spawn" && slice.name != "wake")
             .map(|slice| (slice.name.as_str(), slice.time_ns))
             .collect();
         let spans = task.spans(timeline.end_ns).filter(|span| span.state != TaskState::Completed);
@@ -129,10 +131,11 @@ fn on_workers(trace: &Trace, timeline: &Timeline) {
     }
 }
 
-/// Checks the flows: from where a task became ready to its poll, and from its spawn to itself.
-fn flows(trace: &Trace, timeline: &Timeline) {
+/// Checks the flows: from where a task became ready to its poll, from its spawn to itself, and from a wake to where it became
+/// ready. Returns the number of wakes.
+fn flows(trace: &Trace, timeline: &Timeline) -> usize {
     let flows = trace.flows();
-    let (mut into_polls, mut into_tasks) = (0, 0);
+    let (mut into_polls, mut into_tasks, mut wakes) = (0, 0, 0);
     for (from, to) in flows {
         let (from, to) = (&trace.slices[from], &trace.slices[to]);
         match from.name.as_str() {
@@ -145,6 +148,23 @@ fn flows(trace: &Trace, timeline: &Timeline) {
             "spawn" => {
                 into_tasks += 1;
                 assert_eq!((to.name.as_str(), to.time_ns.0), ("spawned", from.time_ns.0));
+            }
+            "wake" => {
+                wakes += 1;
+                let named = |name: &str| {
+                    timeline.tasks.iter().find(|task| timeline.task_name(task.key) == name)
+                };
+                let woken = named(&trace.tracks[&to.track].name).unwrap();
+                let by = named(&trace.tracks[&from.track].name).unwrap();
+                let mut polls = woken.polls.iter();
+                let poll = polls.find(|poll| poll.start_ns() == to.time_ns.1).unwrap();
+                assert_eq!(poll.woken_by(), Some(WokenBy::Task(by.key)));
+                let at = from.time_ns.0;
+                let is_polled = |poll: &Poll| {
+                    poll.start_ns() <= at && poll.end_ns().is_none_or(|end| at <= end)
+                };
+                assert!(by.polls.iter().any(is_polled), "{by:?} {at}");
+                assert_eq!(to.name, "ready");
             }
             other => panic!("a flow from {other}"),
         }
@@ -164,6 +184,7 @@ fn flows(trace: &Trace, timeline: &Timeline) {
         expected.1 += usize::from(parent.is_some() && is_spawned);
     }
     assert_eq!((into_polls, into_tasks), expected);
+    wakes
 }
 
 /// Checks that counters equal the counts of all tasks at that time.

@@ -56,7 +56,14 @@ impl Script {
 
     fn start(&mut self, task_id: u64, worker: u32, time_ns: u64, ready_ns: Option<u64>) {
         let (thread, worker) = (worker, Some(worker));
-        self.events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+        self.events.push(Event::TaskPollStart {
+            task_id,
+            time_ns,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: None,
+        });
     }
 
     fn end(&mut self, task_id: u64, worker: u32, time_ns: u64) {
@@ -76,7 +83,14 @@ impl Script {
     /// Adds a poll of the root future on a thread that isn't a worker. What it spawns comes in between.
     fn root_poll(&mut self, thread: u32, from: u64, to: u64, spawn: impl FnOnce(&mut Self)) {
         let (task_id, time_ns, worker, ready_ns) = (Event::ROOT, from, None, None);
-        self.events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+        self.events.push(Event::TaskPollStart {
+            task_id,
+            time_ns,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: None,
+        });
         spawn(self);
         self.events.push(Event::TaskPollEnd { task_id, time_ns: to, thread, worker });
     }

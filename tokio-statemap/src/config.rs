@@ -30,7 +30,8 @@ pub struct CollectorConfig {
     /// most a 16th of `max_events`, but always at least 64. The value must be from 1 to 16 777 216
     /// (2^24).
     pub buffer_capacity: usize,
-    /// The maximum number of events kept in all, at least 1. Default: 1 000 000, which take 16 MB.
+    /// The maximum number of events kept in all, at least 1. Default: 1 000 000, which take 16 MB, or 24 MB if it
+    /// is known who woke the tasks.
     ///
     /// With [`Keep::Last`] each live task takes another 40 to 60 bytes from when its spawn is dropped
     /// until it terminates: at most 60 MB for a million tasks.
@@ -41,7 +42,7 @@ pub struct CollectorConfig {
     pub trace_target: TraceTarget,
     /// Enables recording the spawn locations of tasks. Default: `true`.
     pub include_spawn_location: bool,
-    /// Enables recording the times at which tasks become ready. Default: `true`.
+    /// Enables recording the times at which tasks become ready, and who woke them. Default: `true`.
     ///
     /// Where the wakers of tasks are seen ([`wakes`](Self::wakes)), these times are those of the wakes. Elsewhere this makes Tokio
     /// read its own clock at each wake and each poll, which costs 60 to 150 ns per poll. Without it, a task that was woken and waits
@@ -86,6 +87,11 @@ impl CollectorConfig {
     /// Returns whether the times at which tasks become ready are recorded.
     pub(crate) fn knows_ready(&self) -> bool {
         self.trace_target.tracks_tasks() && self.schedule_latency && Self::CAN_KNOW_READY
+    }
+
+    /// Returns whether root futures tell by their wakers when they become ready.
+    pub(crate) fn knows_wakes_of_roots(&self) -> bool {
+        self.wakes && self.knows_ready()
     }
 
     const LARGEST_BUFFER: usize = 1 << 24;

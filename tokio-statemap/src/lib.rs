@@ -137,6 +137,7 @@ pub use self::{
     trace::state::{TaskState, WorkerState},
     trace::summary,
     trace::timeline::{self, Timeline},
+    trace::woken_by::WokenBy,
 };
 
 #[cfg(all(doc, feature = "record"))]

@@ -19,6 +19,7 @@ function plain(section, rows) {
       const handed = section.handed.at.indexOf(i);
       if (handed >= 0) t.handed = section.handed.ns[handed];
       if (section.tag?.[i]) t.tag = section.tag[i] - 1;
+      if (section.waker?.[i]) t.waker = section.waker[i];
       transitions.push(t);
     }
     return { name: section.name(row), root: section.isRoot[row] === 1, parent: section.parent[row], description: section.description(row),
@@ -34,11 +35,12 @@ function wanted(section) {
     return lanes.map((row) => ({
       name: row.name, root: Boolean(row.root), parent: row.parent ? rows.indexOf(row.parent) : -1, description: row.description ?? null,
       lane, group: g,
-      transitions: row.transitions.map(({ time, state, worker, handed, tag }) => {
+      transitions: row.transitions.map(({ time, state, worker, handed, tag, waker }) => {
         const t = { time, state };
         if (section.hasWorkers && section.states[state].role === "running") t.worker = worker ?? null;
         if (handed !== undefined) t.handed = handed;
         if (tag !== undefined) t.tag = tag;
+        if (waker) t.waker = typeof waker === "number" ? waker : 5 + rows.indexOf(waker);
         return t;
       }),
     }));

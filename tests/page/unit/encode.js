@@ -1,8 +1,8 @@
 // A small encoder of the page's data: makes meta, tail and chunks from plain objects, for tests.
 //
-// A section is {title, kind, states: [{name, colour, role}], hasWorkers, hasTags, tags, indices, events, prefixes, run,
+// A section is {title, kind, states: [{name, colour, role}], hasWorkers, hasTags, hasWakers, tags, indices, events, prefixes, run,
 // groups: [{label, lanes: [[row, …], …]}]}, a row {name, parent, root, description, transitions}, a transition
-// {time, state, worker (null: none), handed (ns), tag (index)}.
+// {time, state, worker (null: none), handed (ns), tag (index), waker (a row, or a code below 5)}.
 
 import { deflateRawSync } from "node:zlib";
 
@@ -47,7 +47,7 @@ export function encode(picture, perChunk = 1000) {
       title: section.title ?? "", kind: section.kind, states: section.states,
       groups: section.groups.map(({ label, lanes }) => ({ label, lanes: lanes.length, rows: lanes.flat().length })),
       indices: section.indices, tags: section.tags ?? [], hasWorkers: section.hasWorkers ?? false,
-      hasTags: section.hasTags ?? false, events: section.events ?? [], why: section.why ?? null,
+      hasTags: section.hasTags ?? false, hasWakers: section.hasWakers ?? false, events: section.events ?? [], why: section.why ?? null,
       issues: section.issues ?? null, run: section.run ?? 0,
       awaits: section.awaits ?? null, profile: section.profile ?? null,
     });
@@ -93,8 +93,8 @@ function* chunked(section, perChunk) {
 }
 
 function chunkBytes(index, section, pieces, prefixes, rows) {
-  const columns = Array.from({ length: 5 }, () => new Bytes());
-  const [rowColumn, times, states, workers, tags] = columns;
+  const columns = Array.from({ length: 6 }, () => new Bytes());
+  const [rowColumn, times, states, workers, tags, wakers] = columns;
   const running = section.states.map(({ role }) => role === "running");
   for (const { row, from, to, isNewRow, isNewLane } of pieces) {
     rowColumn.varint((isNewRow ? 1 : 0) | (isNewLane ? 2 : 0) | (isNewRow && row.description ? 4 : 0) | (row.root ? 8 : 0));
@@ -105,7 +105,7 @@ function chunkBytes(index, section, pieces, prefixes, rows) {
       if (row.description) rowColumn.text(row.description);
     }
     let before = 0;
-    for (const { time, state, worker, handed, tag } of row.transitions.slice(from, to)) {
+    for (const { time, state, worker, handed, tag, waker = 0 } of row.transitions.slice(from, to)) {
       times.varint(time - before);
       before = time;
       states.varint(state);
@@ -115,6 +115,7 @@ function chunkBytes(index, section, pieces, prefixes, rows) {
         if (isHanded) workers.varint(handed);
       }
       if (section.hasTags) tags.varint(tag === undefined ? 0 : tag + 1);
+      if (section.hasWakers && running[state]) wakers.varint(typeof waker === "number" ? waker : 5 + rows.indexOf(waker));
     }
   }
   const chunk = new Bytes();

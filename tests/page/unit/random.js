@@ -57,6 +57,11 @@ export function randomPicture(seed, { tasks = 20, polls = 12, workers = 3, step 
     }
     groups.push({ label: `src/place_${g}.rs:${g}:1`, lanes });
   }
+  for (const { transitions } of all) {
+    for (const poll of transitions) {
+      if (poll.state === RUNNING) poll.waker = random() < 0.5 ? random.below(5) : all[random.below(all.length)];
+    }
+  }
   const length = Math.max(latest, ...free.filter((t) => t !== FOR_EVER)) + random.below(step);
   const order = Array.from({ length: workers }, (_, index) => index).reverse();
   const workerRows = order.map((index) => ({
@@ -67,7 +72,7 @@ export function randomPicture(seed, { tasks = 20, polls = 12, workers = 3, step 
     length, long: step,
     sections: [
       { kind: "workers", states: WORKER_STATES, indices: order, groups: [{ label: "workers", lanes: workerRows.map((row) => [row]) }] },
-      { kind: "tasks", states: TASK_STATES, hasWorkers: true, hasTags: true, tags: [{ state: 1, tag: "a", fields: [] }], groups },
+      { kind: "tasks", states: TASK_STATES, hasWorkers: true, hasTags: true, hasWakers: true, tags: [{ state: 1, tag: "a", fields: [] }], groups },
     ],
   };
 }

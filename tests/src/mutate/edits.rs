@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and values of the format.
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 37] = [
     "time",
     "entity",
     "state",
@@ -79,6 +79,7 @@ const NAMES: [&str; 36] = [
     "ranOn",
     "polls",
     "parents",
+    "wokenBy",
     "causes",
     "functions",
     "samples",

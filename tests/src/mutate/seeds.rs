@@ -41,7 +41,7 @@ const LONG_POLLS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio
 {"time":"51000000","entity":"task-1","state":2}
 {"time":"60000000","entity":"task-1","state":4}
 {"time":"61000000","entity":"task-1","state":1}
-{"tag":"tokio-statemap 3","state":3,"data":5,"ranOn":[[0,0],[1,1]],"polls":[0,1,1,1],"parents":[[null,1]]}
+{"tag":"tokio-statemap 3","state":3,"data":5,"ranOn":[[0,0],[1,1]],"polls":[0,1,1,1],"wokenBy":[[7,1],["runtime",1]],"parents":[[null,1]]}
 {"time":"90000000","entity":"task-1","state":1}
 "##;
 

@@ -308,7 +308,14 @@ impl Program {
             self.comes_into(task_id, "ready");
         }
         self.comes_into(task_id, "running");
-        self.events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+        self.events.push(Event::TaskPollStart {
+            task_id,
+            time_ns,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: None,
+        });
     }
 }
 

@@ -9,3 +9,4 @@ mod truth;
 mod waits;
 mod whole_run;
 mod window;
+mod woken_by;

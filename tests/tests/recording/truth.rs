@@ -318,7 +318,7 @@ fn the_time_behind_a_planted_block_is_exact() {
     const MS: u64 = 1_000_000;
     let start = |task_id, time_ns, ready_ns| {
         let (thread, worker) = (0, Some(0));
-        Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns }
+        Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns, woken_by: None }
     };
     let end = |task_id, time_ns| {
         let (thread, worker) = (0, Some(0));

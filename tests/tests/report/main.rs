@@ -7,6 +7,7 @@ mod issues;
 mod limits;
 mod no_stack;
 mod pool;
+mod queues;
 mod quota;
 mod trees;
 mod verdict;

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio_statemap::{
-    Collector, CollectorConfig, Event, SpawnLocation, StatemapData, register_hooks,
+    Collector, CollectorConfig, Event, SpawnLocation, StatemapData, WokenBy, register_hooks,
 };
 
 const WORKERS: usize = 2;
@@ -164,6 +164,7 @@ impl Service {
                 thread,
                 worker: Some(thread),
                 ready_ns: (!is_first).then_some(ready),
+                woken_by: Some(WokenBy::Runtime),
             });
             if self.life_polls.is_some_and(|life| task.polls >= life) && spawned < self.tasks {
                 let child = spawn(start + length / 2, &mut tasks, &mut events, &mut spawned);

@@ -51,8 +51,8 @@ pub use computed::{Computed, ComputedIn};
 pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;
 pub use issues::{
-    BusyWorkers, Evidence, Explanation, Issue, LongPollIssue, MaybeLeaked, NeverFinished,
-    PoolShortage, Stall, Starved, Stuck, WhyNever,
+    BusyWorkers, Contended, Evidence, Explanation, Issue, LongPollIssue, MaybeLeaked,
+    NeverFinished, PoolShortage, Stall, Starved, Stuck, WhyNever,
 };
 pub use lengths::Lengths;
 pub use locations::LocationRow;
@@ -63,7 +63,7 @@ pub use recording::Recording;
 pub use report::{Counts, Report};
 pub(crate) use statement::{Statement, function_name};
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
-pub use verdict::{Contended, Healthy, Verdict};
+pub use verdict::{Healthy, Verdict};
 #[cfg(feature = "read")]
 pub(crate) use waits::place_label;
 pub use waits::{Holder, WaitRow, Waits};

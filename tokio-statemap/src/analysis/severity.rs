@@ -28,8 +28,9 @@ pub(crate) fn severity(report: &Report) -> Severity {
         Issue::LongPolls(polls) if polls.did_harm => return (6, polls.harm_ns),
         // As within a report, tasks that surely hang come before polls that delayed others for less.
         Issue::NeverFinished(never) if never.is_sure() => return (6, never.waited_ns.into()),
+        Issue::Contended(queue) if queue.is_by_itself() => return (6, queue.total_ns),
         Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) => 5,
-        Issue::NeverFinished(_) => 4,
+        Issue::NeverFinished(_) | Issue::Contended(_) => 4,
         Issue::MaybeLeaked(_) => 3,
         Issue::Starved(_) => 2,
         Issue::LongPolls(_) => 1,

@@ -7,15 +7,13 @@ use super::computed::ComputedIn;
 use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
 use super::long_polls::LongPoll;
-use super::recording::Recording;
 use super::statement::{
-    Statement, called_from, function_name, n_tasks_of, no_long_poll, off_worker_sentence, setting,
+    Statement, called_from, function_name, no_long_poll, off_worker_sentence, setting,
 };
-use super::waits::{Holder, WaitRow, Waits};
+use super::waits::Waits;
 use super::workers;
 use crate::trace::timeline::Timeline;
-use crate::util::clean::clean;
-use crate::util::quantity::{count, human, human_sum, percent};
+use crate::util::quantity::{human, percent};
 
 /// The verdict of a report: what held the runtime up, or what is known instead. `Display` says it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,9 +60,6 @@ pub struct Healthy {
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
-    /// The line at which tasks queued for a lock or for permits, if on average one did at all times. Or for room in a
-    /// channel, if none got any for long.
-    pub contended: Option<Contended>,
     /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
     /// The function in which polls computed most. `None` unless the workers were busy for half of the time and computed for a
@@ -72,97 +67,6 @@ pub struct Healthy {
     pub computed: Option<ComputedIn>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
-}
-
-/// A line at which tasks queued for a lock, for permits, or for room in a channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Contended {
-    /// Where they waited for it: `src/shop.rs:17, Mutex::lock`.
-    pub at: String,
-    /// The number of waits.
-    pub times: u64,
-    /// The time that these took in sum, in ns.
-    pub total_ns: u128,
-    /// The longest one, in ns.
-    pub longest_ns: u64,
-    /// The number of tasks that waited there at the end.
-    pub now: u64,
-    /// For how long no wait had ended there at the end, in ns: see [`WaitRow::none_ended_for_ns`].
-    pub none_ended_for_ns: Option<u64>,
-    /// Other such lines at which no wait had ended for long, those with the longest waits in sum.
-    pub none_ended_at: Vec<String>,
-    /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
-    pub holder: Option<Holder>,
-}
-
-/// A wait of less than this is no reason to look at a lock.
-const LONG_LOCK_NS: u64 = 10_000_000;
-
-/// The most further lines that are named.
-const MOST_LINES: usize = 3;
-
-impl Contended {
-    /// Finds the line, if on average one task or more waited there. Channels are full where a pipeline is as fast as its
-    /// slowest part, so they count only if none goes on any more.
-    fn find(waits: &Waits, recording: &Recording) -> Option<Self> {
-        let may_queue = |row: &&WaitRow| {
-            row.longest_ns >= LONG_LOCK_NS
-                && (row.is_for_a_lock() || row.is_for_room() && row.none_ended_for_ns.is_some())
-        };
-        // The waits are those that are kept in detail.
-        let mut rows = waits.lines.iter().filter(may_queue);
-        let row = rows.find(|row| row.total_ns >= u128::from(recording.kept_ns()))?;
-        let mut none_ended_at = Vec::new();
-        for other in waits.lines.iter().filter(may_queue) {
-            let is_other = !std::ptr::eq(other, row) && other.none_ended_for_ns.is_some();
-            if is_other && none_ended_at.len() < MOST_LINES {
-                none_ended_at.push(other.label());
-            }
-        }
-        Some(Self {
-            at: row.label(),
-            times: row.times,
-            total_ns: row.total_ns,
-            longest_ns: row.longest_ns,
-            now: row.now,
-            none_ended_for_ns: row.none_ended_for_ns,
-            none_ended_at,
-            holder: row.holder.clone(),
-        })
-    }
-
-    fn statement(&self) -> Statement {
-        let (at, waits) = (clean(&self.at), count(self.times, "wait"));
-        let (total, longest) = (human_sum(self.total_ns), human(self.longest_ns));
-        let mut said = Statement::new(format!(
-            "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}."
-        ));
-        if let Some(none_ended_for_ns) = self.none_ended_for_ns {
-            let waited =
-                if self.now == 1 { "1 task waits" } else { &format!("{} tasks wait", self.now) };
-            said.add(format!(
-                "None ended in the last {}: {waited} there.",
-                human(none_ended_for_ns)
-            ));
-            let mut others = String::new();
-            for (nth, at) in self.none_ended_at.iter().enumerate() {
-                others.push_str(if nth == 0 { "Nor did any at " } else { ", nor at " });
-                others.push_str(&clean(at));
-            }
-            if !others.is_empty() {
-                said.add(format!("{others}."));
-            }
-        }
-        if let Some(holder) = &self.holder {
-            let (share, at) = (holder.percent(), holder.label());
-            said.add(format!(
-                "As far as is known, those who held it spent {share} of that time waiting at {}.",
-                clean(&at)
-            ));
-        }
-        said
-    }
 }
 
 impl Verdict {
@@ -237,28 +141,10 @@ impl Healthy {
             None => "; how busy the workers were isn't known".to_owned(),
         };
         let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
-        let nothing = format!("Nothing held the runtime up{part}: no poll {no_long_poll}{busy}.");
-        let mut said = match &self.contended {
-            Some(contended) => {
-                let mut said = contended.statement();
-                said.add(nothing);
-                said
-            }
-            None => Statement::new(nothing),
-        };
-        let is_told = |stuck: &&Stuck| match (&self.contended, &stuck.at) {
-            (Some(contended), Some(at)) => {
-                contended.at == *at && contended.none_ended_for_ns.is_some()
-            }
-            _ => false,
-        };
-        let stuck = self.stuck.as_ref().filter(|stuck| !is_told(stuck));
-        if let Some(Stuck { place, tasks: n, waited_ns, at, .. }) = stuck {
-            let (tasks, waited) = (n_tasks_of(*n, *place), human(*waited_ns));
-            let up_to = if *n > 1 { "up to " } else { "" };
-            let at = at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
-            said.add(format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}."));
-        }
+        let mut said = Statement::new(format!(
+            "Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."
+        ));
+        said.add(self.stuck.as_ref().map(Stuck::sentence).unwrap_or_default());
         if let Some(computed) = &self.computed {
             let (share, name) = (percent(computed.share), function_name(&computed.frame));
             said.add(format!("Of what polls computed, {share} was in {name}."));
@@ -282,14 +168,14 @@ const NO_TASKS_NS: u64 = 1_000_000_000;
 
 /// Finds all issues, or what is known without them.
 pub(super) fn judge(timeline: &Timeline, facts: &Facts<'_>, waits: &Waits) -> Verdict {
-    let (issues, stuck) = issues::find(timeline, facts);
+    let (issues, stuck) = issues::find(timeline, facts, waits);
     match issues.is_empty() {
-        true => without_issues(facts, stuck, waits),
+        true => without_issues(facts, stuck),
         false => Verdict::Issues(issues),
     }
 }
 
-fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, waits: &Waits) -> Verdict {
+fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>) -> Verdict {
     let recording = facts.recording;
     let busy_share = workers::busy_share(facts.workers);
     if recording.is_empty() {
@@ -313,7 +199,6 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, waits: &Waits) -> Ver
         off_worker: facts.off_worker.clone(),
         is_partial: lost.total() > lost.dropped_events,
         unattributed: facts.blame.unattributed,
-        contended: Contended::find(waits, recording),
         stuck,
         computed: facts
             .computed

@@ -6,7 +6,7 @@ pub(super) mod path;
 use std::num::NonZeroU64;
 
 pub use holders::Holder;
-pub(super) use holders::is_lock;
+pub(super) use holders::{is_lock, is_room};
 
 use super::lengths::quantile;
 use super::place::source_line;

@@ -39,7 +39,7 @@ impl Run {
 
     /// A poll of 100 ms of a task, in the middle of which this happens.
     fn poll(&self, id: u64, amid: impl FnOnce(&Fake)) {
-        self.recorder.poll_started(id, &|_| None, || None);
+        self.recorder.poll_started(id, &|_| None, 0, || None);
         self.run(40 * MS);
         amid(&self.fake);
         self.run(60 * MS);
@@ -142,7 +142,7 @@ fn drains_and_snapshots_agree_to_the_ns() {
             // A drift that an anchor in between would show.
             run.fake.drift(round % 7 * 30 - 90);
             for id in 0..round % 5 {
-                run.recorder.poll_started(id as u64, &|_| None, || None);
+                run.recorder.poll_started(id as u64, &|_| None, 0, || None);
                 run.fake.run(Duration::from_micros(700 + 13 * id as u64));
                 run.recorder.poll_ended(id as u64, None, || None);
                 run.fake.run(Duration::from_micros(11_111));
@@ -184,7 +184,7 @@ fn a_counter_that_goes_back_breaks_nothing() {
         };
         run.run(300 * MS);
         spawn(0..500);
-        run.recorder.poll_started(7, &|_| None, || None);
+        run.recorder.poll_started(7, &|_| None, 0, || None);
         run.fake.run(MS);
         run.fake.set_ticks(12_345);
         run.fake.run(MS);

@@ -9,9 +9,10 @@
 //! - [`memory`]: what evicted records leave behind.
 //! - [`kept`]: all of that for one recorder, behind locks. It evicts, and collects full chunks.
 //! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
-//! - [`ready`]: when tasks became ready. [`chains`]: the functions that a thread is in when a waker is cloned.
+//! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker is cloned.
 //! - [`hot`]: what hooks do.
-//! - [`waits`]: where tasks wait. [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
+//! - [`waits`]: where tasks wait. [`root_waker`]: the waker of a root future.
+//! - [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
 //! - [`background`]: the thread that collects, evicts, and watches long polls.
 //! - [`capture`]: what is known at one moment, as plain data.
 
@@ -35,9 +36,9 @@ pub(crate) mod memory;
 #[cfg(all(test, statemap_loom))]
 mod models;
 mod process;
-mod ready;
 pub(crate) mod record;
 pub(crate) mod root_future;
+mod root_waker;
 pub(crate) mod store;
 #[cfg(all(test, tokio_unstable, not(statemap_loom)))]
 mod stress;
@@ -49,6 +50,7 @@ mod toggle_tests;
 #[cfg(has_stacks)]
 mod unwind;
 pub(crate) mod waits;
+pub(crate) mod wakes;
 pub(crate) mod watch;
 pub(crate) mod window;
 

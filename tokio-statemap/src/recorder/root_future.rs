@@ -7,9 +7,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::recorder::chains::waking;
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::worker::RootWorker;
 use crate::recorder::record::ROOT;
+use crate::recorder::root_waker::RootWakes;
 use crate::recorder::waits::probe::Probe;
 
 pin_project_lite::pin_project! {
@@ -45,6 +47,7 @@ impl<F> Root<F> {
                 number: recorder.roots.acquire(location),
                 recorder: Arc::clone(recorder),
                 worker: RootWorker::new(),
+                wakes: recorder.kept.config.knows_wakes_of_roots().then(RootWakes::default),
             };
             let located = recorder.kept.config.include_spawn_location.then_some(location);
             recorder.task_spawned(seen.id(), located);
@@ -80,10 +83,17 @@ impl<F: Future> Future for Root<F> {
                 seen.worker.set_runtime(&handle);
             }
         }
-        seen.recorder.root_poll_started(seen.id(), seen.worker.get());
         // A guard, so that the end is recorded on unwinding too.
-        let ends = PollEndGuard(seen);
-        let polled = this.future.poll(cx);
+        let worker = seen.worker.get();
+        let wake = seen.wakes.as_ref().and_then(RootWakes::poll_starts);
+        seen.recorder.root_poll_started(seen.id(), worker, wake);
+        let recorder = seen.recorder.kept.id;
+        let before = waking::root_poll_starts(seen.id(), recorder, worker.is_some());
+        let ends = PollEndGuard { seen, before };
+        let polled = match &mut ends.seen.wakes {
+            Some(wakes) => this.future.poll(&mut wakes.context(cx)),
+            None => this.future.poll(cx),
+        };
         drop(ends);
         if polled.is_ready() {
             *this.seen = None;
@@ -98,6 +108,8 @@ struct RootRecorder {
     recorder: Arc<Shared>,
     number: u32,
     worker: RootWorker,
+    /// `None` if these aren't wanted.
+    wakes: Option<RootWakes>,
 }
 
 impl RootRecorder {
@@ -108,15 +120,24 @@ impl RootRecorder {
 
 impl Drop for RootRecorder {
     fn drop(&mut self) {
+        waking::root_ends();
         self.recorder.task_terminated(self.id(), || None);
         self.recorder.roots.release(self.number);
     }
 }
 
-struct PollEndGuard<'a>(&'a RootRecorder);
+struct PollEndGuard<'a> {
+    seen: &'a mut RootRecorder,
+    before: waking::Before,
+}
 
 impl Drop for PollEndGuard<'_> {
     fn drop(&mut self) {
-        self.0.recorder.root_poll_ended(self.0.id(), self.0.worker.get());
+        let seen = &*self.seen;
+        waking::root_poll_ends(self.before);
+        if let Some(wakes) = &seen.wakes {
+            wakes.poll_ends();
+        }
+        seen.recorder.root_poll_ended(seen.id(), seen.worker.get());
     }
 }

@@ -322,7 +322,7 @@ fn ids_that_are_not_packed_read_the_same() {
     let ids = [(1 << 36) - 1, 1 << 36, 1 << 40];
     for id in ids {
         recorder.task_spawned(id, Some(location));
-        recorder.poll_started(id, &|_| Some(Duration::from_nanos(1 << 18)), || None);
+        recorder.poll_started(id, &|_| Some(Duration::from_nanos(1 << 18)), 0, || None);
         recorder.poll_ended(id, None, || None);
     }
     let snapshot = Snapshot::take(&recorder, false);

@@ -53,7 +53,7 @@ impl Toggled {
         self.recorder.start();
         if has_events {
             self.recorder.task_spawned(number, None);
-            self.recorder.poll_started(number, &|_| None, || None);
+            self.recorder.poll_started(number, &|_| None, 0, || None);
             self.pass(held_ns);
             self.recorder.poll_ended(number, None, || None);
             self.recorder.task_terminated(number, || None);

@@ -44,6 +44,8 @@ pub struct Datum {
     pub tag: Option<usize>,
     /// Further facts from a run's data.
     pub(crate) mark: Mark,
+    /// Who woke the task for the poll that begins, packed; 0 if that isn't known.
+    pub(crate) woken_by: u64,
 }
 
 /// Facts about a datum that a run's data has beyond its row. They fill the space that is left in a datum.

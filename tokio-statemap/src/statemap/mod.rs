@@ -49,7 +49,7 @@ pub use format::{Metadata, State};
 pub use labels::Labels;
 pub(crate) use labels::host_name;
 #[cfg(all(feature = "html", feature = "read"))]
-pub(crate) use read::rows::{Change, Rows, TaskRow};
+pub(crate) use read::rows::{Change, Rows, TaskRow, Waker};
 #[cfg(feature = "read")]
 pub use timeline::{Recording, recordings};
 #[cfg(feature = "html")]

@@ -15,6 +15,7 @@
 //! | `apart` | `[datum, ns]`: the index of one of these data, from 0, and its distance to the one before: see below |
 //! | `ranOn` | `[thread, worker]`, the last `null` for a thread that is no worker |
 //! | `polls` | in pairs: an index into `ranOn`, and the number of successive `running` data that it is for |
+//! | `wokenBy` | `[who, polls]`: who woke the task, and the number of successive `running` data that it is for: see below |
 //! | `cut` | `[poll, side]`: the index of one of these polls, from 0; left is 1, right is 2, in sum |
 //! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and the number of successive tasks that it is for |
 //! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults, unknown]` of a long poll |
@@ -34,6 +35,9 @@
 //! | `runStretches` | `[held, polls, longest, longestAt, spawned, terminated]`: see below |
 //! | `runWorkers` | `[index, running, parked, parks, polls]` of a worker in the whole run |
 //! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run: see below |
+//!
+//! Who woke a task is a task, as in `parents`, `"runtime"`, `"blocking"` for a blocking task, `"thread"`, or `null` if it isn't
+//! known. A part has the list for all of its polls, or for none of them.
 //!
 //! Causes are sorted by thread and start. The times of a cause, in ns, add up to the length of its poll. Samples are sorted
 //! by thread, start and time. Their `blockedIn` is `null` if the thread wasn't blocked, and their functions, the innermost
@@ -93,6 +97,11 @@ pub(super) const FORMAT: u64 = 1;
 pub(super) const LARGEST_NUMBER: u64 = 1 << 53;
 /// The largest value in `apart`. No clock is so coarse that there is more in between.
 pub(super) const MOST_APART: u64 = 255;
+
+/// Who woke a task, if it was none.
+pub(super) const RUNTIME: &str = "runtime";
+pub(super) const BLOCKING: &str = "blocking";
+pub(super) const THREAD: &str = "thread";
 
 pub(super) fn trace_target_name(target: TraceTarget) -> &'static str {
     match target {

@@ -18,6 +18,7 @@ use crate::trace::timeline::{
     CarriedWait, Lacking, Poll, PollCause, PollKey, PollSample, RecordSettings, Task, Tasks,
     Timeline, WaitId, Worker,
 };
+use crate::trace::woken_by::WokenBy;
 
 /// A recording in one or two files: a run of this crate, or other data.
 #[derive(Clone, Debug)]
@@ -412,7 +413,8 @@ const RUNNING: u32 = TaskState::Running as u32;
 /// Returns the poll that a datum begins.
 fn poll(datum: &Datum, time_ns: u64, run: &Run) -> Option<Poll> {
     let &(thread, worker) = run.ran_on.get(datum.mark.ran_on())?;
-    Some(Poll::open(time_ns, thread, worker.map(u32::from)).with_cuts(datum.mark.cuts()))
+    let poll = Poll::open(time_ns, thread, worker.map(u32::from)).with_cuts(datum.mark.cuts());
+    Some(poll.by(WokenBy::unpack(datum.woken_by)))
 }
 
 /// The meaning of a tag.

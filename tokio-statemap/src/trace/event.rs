@@ -3,6 +3,8 @@
 use std::fmt;
 use std::panic::Location;
 
+use crate::trace::woken_by::WokenBy;
+
 /// An event recorded by a hook.
 ///
 /// `time_ns` is in nanoseconds since the first [`Collector::start`](crate::Collector::start).
@@ -36,6 +38,8 @@ pub enum Event {
         worker: Option<u32>,
         /// The time at which the task became ready, in ns; `None` without `schedule_latency`.
         ready_ns: Option<u64>,
+        /// Who woke it then; `None` if that isn't known.
+        woken_by: Option<WokenBy>,
     },
     /// A poll of a task ended.
     TaskPollEnd {

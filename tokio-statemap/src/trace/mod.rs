@@ -10,3 +10,4 @@ pub mod summary;
 pub(crate) mod task_key;
 pub mod timeline;
 pub(crate) mod wait_id;
+pub(crate) mod woken_by;

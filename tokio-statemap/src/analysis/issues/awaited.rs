@@ -28,8 +28,8 @@ const PERMITS: [&str; 5] = [
     "Semaphore",
     "tokio::sync::semaphore",
     "tokio::sync::batch_semaphore",
-    "Sender<T>::send",
-    "Sender<T>::reserve",
+    "Sender::send",
+    "Sender::reserve",
 ];
 
 /// The number of functions of one wait that are looked at: a file may have any number of them.
@@ -46,26 +46,8 @@ impl Awaited {
 
     pub(super) fn at(wait: &Wait) -> Self {
         let mut found = Self::Unknown;
-        // Each frame with whether it is within a lock, which is made of a semaphore.
-        let mut open: Vec<(&AwaitFrame, bool)> = Vec::new();
-        for frame in &wait.frames {
-            open.push((frame, false));
-        }
-        let mut seen = 0;
-        while let Some((frame, is_within)) = open.pop() {
-            seen += 1;
-            if seen > MOST {
-                return Self::Unknown;
-            }
-            let awaited = Self::from_function(&frame.function.function);
-            let is_lock = is_within || awaited == Self::Lock;
-            for frame in &frame.awaits {
-                open.push((frame, is_lock));
-            }
-            if !frame.awaits.is_empty() {
-                continue;
-            }
-            found = match if is_lock && awaited == Self::Permit { Self::Lock } else { awaited } {
+        for awaited in Self::leaves(wait) {
+            found = match awaited {
                 // One of several futures that are awaited at once is enough.
                 Self::Outside => return Self::Outside,
                 held @ (Self::Lock | Self::Permit) if found == Self::Unknown || found == held => {
@@ -78,25 +60,85 @@ impl Awaited {
         found
     }
 
+    /// Returns whether a wait is for a lock or a permit, though with a timeout.
+    pub(super) fn queue(wait: &Wait) -> Option<Self> {
+        Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
+    }
+
+    /// Returns what each of the functions waits for that await nothing themselves; nothing of what has too many.
+    fn leaves(wait: &Wait) -> Vec<Self> {
+        let mut leaves = Vec::new();
+        // Each frame with whether it is within a lock, which is made of a semaphore.
+        let mut open: Vec<(&AwaitFrame, bool)> = Vec::new();
+        for frame in &wait.frames {
+            open.push((frame, false));
+        }
+        let mut seen = 0;
+        while let Some((frame, is_within)) = open.pop() {
+            seen += 1;
+            if seen > MOST {
+                return Vec::new();
+            }
+            let awaited = Self::from_function(&frame.function.function);
+            let is_lock = is_within || awaited == Self::Lock;
+            for frame in &frame.awaits {
+                open.push((frame, is_lock));
+            }
+            if frame.awaits.is_empty() {
+                leaves.push(if is_lock && awaited == Self::Permit { Self::Lock } else { awaited });
+            }
+        }
+        leaves
+    }
+
     /// Returns what a function waits for that awaits nothing itself.
     fn from_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
         let name = name.trim_start_matches('<');
+        let plain = without_types(name);
         if WOKEN_FROM_OUTSIDE.iter().any(|path| name.starts_with(path)) {
             return Self::Outside;
         }
-        let is_one_of = |names: &[&str]| names.iter().any(|one| name.contains(one));
+        let is_one_of = |names: &[&str]| names.iter().any(|one| plain.contains(one));
         match name.starts_with("tokio::sync::") {
             true if is_one_of(&LOCKS) => Self::Lock,
             true if is_one_of(&PERMITS) => Self::Permit,
-            _ => Self::Task,
+            true => Self::Task,
+            false => Self::from_names(&plain),
         }
+    }
+
+    /// Returns what a function waits for that isn't Tokio's, by the names of types: `sqlx_core::sync::AsyncSemaphore::acquire`.
+    fn from_names(name: &str) -> Self {
+        for part in name.split("::") {
+            if part.ends_with("Mutex") || part.ends_with("RwLock") {
+                return Self::Lock;
+            }
+            if part.ends_with("Semaphore") {
+                return Self::Permit;
+            }
+        }
+        Self::Task
     }
 
     /// Returns whether something outside of the program may wake it some day.
     pub(super) fn is_outside(self) -> bool {
         self == Self::Outside
     }
+}
+
+/// Returns the name of a function without the types of which its own types and functions are made.
+fn without_types(name: &str) -> String {
+    let (mut plain, mut depth) = (String::new(), 0_u32);
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    plain.replace("::::", "::")
 }
 
 #[cfg(test)]
@@ -119,6 +161,10 @@ mod tests {
             ("tokio::sync::mpsc::bounded::Receiver<T>::recv", Awaited::Task),
             ("tokio::runtime::task::join::JoinHandle<T>", Awaited::Task),
             ("shop::MutexLike::lock", Awaited::Task),
+            ("async async_lock::mutex::Mutex<T>::lock", Awaited::Lock),
+            ("flume::async::RecvFut<alloc::sync::Arc<std::sync::Mutex<u8>>>", Awaited::Task),
+            ("tokio::sync::oneshot::Receiver<tokio::sync::Mutex<u8>>", Awaited::Task),
+            ("async sqlx_core::sync::AsyncSemaphore::acquire", Awaited::Permit),
         ] {
             assert_eq!(Awaited::from_function(name), awaited, "{name}");
         }

@@ -16,8 +16,10 @@ use crate::analysis::statement::{
     Statement, called_from, capitalized, function_name, n_tasks_of, no_long_poll,
     off_worker_sentence, setting,
 };
+use crate::analysis::waits::place_label;
 use crate::analysis::workers;
 use crate::trace::timeline::{Poll, Timeline};
+use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::{count, human, percent, share};
 
@@ -60,6 +62,9 @@ pub struct BusyWorkers {
     pub taken_share: f64,
     /// The share of that which is work between polls, from 0 to 1.
     pub between_share: f64,
+    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time was not
+    /// between polls.
+    pub polls_end_at: Option<String>,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,
     /// `true` if there are too few workers: more tasks were ready than there are workers, and no single task dominates.
@@ -151,6 +156,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         busy_share,
         taken_share: share(taken(row), time_ns)?,
         between_share,
+        polls_end_at: if between_share > 0.5 { polls_end_at(timeline, row.place) } else { None },
         ready_tasks,
         are_too_few: is_even
             && ready_tasks >= workers.len() as f64
@@ -162,6 +168,25 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         long_poll: recording.long_poll,
         off_worker: facts.off_worker.clone(),
     })
+}
+
+/// Returns where most polls of the tasks of a location ended.
+fn polls_end_at(timeline: &Timeline, place: Place) -> Option<String> {
+    let (mut polls, mut by_wait) = (0, Map::default());
+    for task in timeline.tasks.seen() {
+        if Place::of_task(task) != place {
+            continue;
+        }
+        for poll in &task.polls {
+            polls += 1;
+            if let Some(wait) = poll.wait() {
+                let n: &mut u64 = by_wait.get_or_default(wait);
+                *n += 1;
+            }
+        }
+    }
+    let (wait, n) = by_wait.into_sorted().into_iter().max_by_key(|&(_, n)| n)?;
+    (2 * n > polls).then(|| timeline.wait(wait).map(place_label)).flatten()
 }
 
 /// Returns for how long long polls of a location held workers that are not kept in detail, in ns. The machine may account for
@@ -250,8 +275,12 @@ impl Finding for BusyWorkers {
             });
         } else if self.between_share > 0.5 {
             // Where polls do less than what it takes to schedule them, their number is what costs.
+            let at = match &self.polls_end_at {
+                Some(at) => format!(", most of which ended at {}", clean(at)),
+                None => String::new(),
+            };
             said.add(format!(
-                "They had {} of {}: scheduling them took {} of that time.",
+                "They had {} of {}{at}: scheduling them took {} of that time.",
                 count(row.worker_polls, "poll"),
                 human(self.own_ns / row.worker_polls.max(1)),
                 percent(self.between_share),

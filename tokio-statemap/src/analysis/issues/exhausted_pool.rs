@@ -1,15 +1,16 @@
 //! A blocking pool without a free thread, on which tasks waited.
 
-use std::time::Duration;
-
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
-use crate::analysis::culprits::Unattributed;
+use super::meanwhile::Meanwhile;
 use crate::analysis::place::Place;
-use crate::analysis::statement::{Statement, capitalized, no_long_poll, tasks_origin};
-use crate::analysis::workers;
-use crate::trace::timeline::{ExhaustedPool, Timeline};
-use crate::util::quantity::{count, human, percent};
+use crate::analysis::statement::{Statement, tasks_origin};
+use crate::analysis::waits::place_label;
+use crate::trace::timeline::{AwaitFrame, ExhaustedPool, Timeline, Wait, WaitId};
+use crate::trace::woken_by::WokenBy;
+use crate::util::clean::clean;
+use crate::util::map::Map;
+use crate::util::quantity::{count, human};
 
 /// Tasks that waited for a thread of the blocking pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,14 +20,9 @@ pub struct PoolShortage {
     pub pool: ExhaustedPool,
     /// Where most of the tasks that occupied the threads were spawned.
     pub place: Place,
-    /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
-    pub busy_share: Option<f64>,
-    /// `true` if there were long polls, too.
-    pub has_long_polls: bool,
-    /// The polls that were long, but are blamed on nobody.
-    pub unattributed: Unattributed,
-    /// The length from which on a poll is called long.
-    pub long_poll: Duration,
+    /// Where tasks waited for its threads for most of the time: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
+    pub at: Option<String>,
+    meanwhile: Meanwhile,
 }
 
 pub(super) fn find(
@@ -42,11 +38,50 @@ pub(super) fn find(
     Some(PoolShortage {
         pool,
         place: facts.spelling.spell(Place::new(pool.location, false)),
-        busy_share: workers::busy_share(facts.workers),
-        has_long_polls,
-        unattributed: facts.blame.unattributed,
-        long_poll: facts.recording.long_poll,
+        at: waits_for_blocking_tasks(timeline),
+        meanwhile: Meanwhile::new(facts, has_long_polls),
     })
+}
+
+/// Returns where the waits were that blocking tasks ended, those that took longest in sum.
+fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
+    let mut by_wait: Map<WaitId, u128> = Map::default();
+    for task in timeline.tasks.seen() {
+        for pair in task.polls.windows(2) {
+            let [before, after] = pair else { continue };
+            let (Some(wait), Some(WokenBy::BlockingTask)) = (before.wait(), after.woken_by())
+            else {
+                continue;
+            };
+            let (from_ns, to_ns) = (before.end_ns().unwrap_or(u64::MAX), after.ready_ns());
+            let waited_ns = to_ns.unwrap_or_default().saturating_sub(from_ns);
+            *by_wait.get_or_default(wait) += u128::from(waited_ns);
+        }
+    }
+    let mut by_place: Map<String, u128> = Map::default();
+    for (&id, &waited_ns) in by_wait.iter() {
+        // A blocking task may send something as well.
+        if let Some(wait) = timeline.wait(id).filter(|wait| is_for_a_thread(wait)) {
+            *by_place.get_or_default(place_label(wait)) += waited_ns;
+        }
+    }
+    let longest = by_place.into_sorted().into_iter().rev().max_by_key(|&(_, waited_ns)| waited_ns);
+    longest.map(|(place, _)| place)
+}
+
+/// Returns whether a wait is for the end of a blocking task.
+fn is_for_a_thread(wait: &Wait) -> bool {
+    const NAMES: [&str; 3] = ["tokio::runtime::task::join::", "tokio::fs::", "tokio::net::"];
+    let is_one =
+        |frame: &AwaitFrame| NAMES.iter().any(|name| frame.function.function.contains(name));
+    let mut at = wait.frames.first();
+    while let Some(frame) = at {
+        if is_one(frame) {
+            return true;
+        }
+        at = frame.awaits.first();
+    }
+    false
 }
 
 impl Finding for PoolShortage {
@@ -70,17 +105,10 @@ impl Finding for PoolShortage {
 
     fn statement(&self) -> Statement {
         let mut said = pool_statement(&self.pool, self.place);
-        let busy = match self.busy_share {
-            Some(busy) => format!("the workers were busy {} of the time", percent(busy)),
-            None => String::new(),
-        };
-        let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
-        said.add(match (self.has_long_polls, &*busy) {
-            (true, "") => String::new(),
-            (true, busy) => format!("{}.", capitalized(busy)),
-            (false, "") => format!("No poll {no_long_poll}."),
-            (false, busy) => format!("No poll {no_long_poll}, and {busy}."),
-        });
+        if let Some(at) = &self.at {
+            said.add(format!("Tasks waited for it longest at {}.", clean(at)));
+        }
+        said.add(self.meanwhile.to_string());
         said
     }
 }

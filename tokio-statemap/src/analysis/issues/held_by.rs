@@ -6,12 +6,12 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::last_wait::wait_to_the_end;
+use super::last_wait::LastWaits;
 use crate::analysis::place::source_line;
-use crate::analysis::waits::path::{frame_past, path_below};
-use crate::analysis::waits::{is_lock, line_of};
+use crate::analysis::waits::path::{frame_past, frame_within, path_below};
+use crate::analysis::waits::{is_lock, is_room, line_of};
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, Waiting};
+use crate::trace::timeline::{AwaitFrame, TaskKey, Wait};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
 
@@ -25,54 +25,80 @@ pub(crate) struct HeldBy {
     past: String,
     /// Where they wait: the lines from that in the function of the others down.
     at: String,
+    /// `true` if what was called at that line waits, and not what comes after it.
+    is_within: bool,
+    /// What they wait for themselves: ` for a lock themselves,`.
+    awaits: &'static str,
 }
 
 impl HeldBy {
-    /// Finds the tasks that went on past the line of `wait`, and wait as long as `long_ns`. `None` unless it is one, or all
-    /// wait at one line for a lock themselves: most tasks that go on past a lock have released it.
-    pub(super) fn find(
-        timeline: &Timeline,
-        shutdown: Shutdown,
-        wait: &Wait,
-        long_ns: u64,
-    ) -> Option<Self> {
+    /// Finds the tasks that went on past the line of `wait`, or are in what was called there, and wait as long as `long_ns`.
+    /// `None` unless it is one, or all wait at one line for a lock or a permit themselves: most tasks that go on past a lock have
+    /// released it. Several may have a permit, whatever they wait for at that line.
+    pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
         let [line] = wait.lines()[..] else { return None };
-        let (line, awaits) = line_of(line);
-        if !is_lock(awaits) {
-            return None;
-        }
+        let (line, awaited) = line_of(line);
+        let may_be_past = may_be_held(wait, awaited);
+        let are_several = Awaited::queue(wait) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
-        let mut wait_for_locks = true;
-        for (task, wait) in long_waits(timeline, shutdown, long_ns) {
-            let Some(past) = frame_past(wait, line) else { continue };
-            let at = path_below(past);
-            wait_for_locks &= Awaited::at(wait) == Awaited::Lock;
+        let mut all_queue = true;
+        for (wait, spots) in last.long(long_ns) {
+            let past = frame_past(wait, line).filter(|_| may_be_past);
+            let within = || waits_within(wait, line, awaited);
+            let Some(frame) = past.or_else(within) else { continue };
+            let at = path_below(frame);
+            let tasks = spots.len() as u64;
+            let Some(task) = spots.iter().map(|spot| spot.task).min() else { continue };
+            let awaits = match Awaited::queue(wait) {
+                Some(Awaited::Lock) => " for a lock themselves,",
+                Some(_) => " for a permit themselves,",
+                None => "",
+            };
+            all_queue &= are_several || !awaits.is_empty();
+            let is_only = found.is_none() && tasks == 1;
+            let is_same = found.as_ref().is_none_or(|found| found.at == at);
+            if !(is_only || is_same && all_queue) {
+                return None;
+            }
             match &mut found {
-                None => found = Some(Self { task, tasks: 1, past: past_line.clone(), at }),
-                Some(found) if found.at == at && wait_for_locks => {
-                    found.tasks += 1;
+                None => {
+                    let (past, is_within) = (past_line.clone(), past.is_none());
+                    found = Some(Self { task, tasks, past, at, is_within, awaits });
+                }
+                Some(found) => {
+                    found.tasks += tasks;
                     found.task = found.task.min(task);
                 }
-                Some(_) => return None,
             }
         }
         found
     }
+
+    /// Returns whether a task waits for the same in what was called at this line.
+    pub(super) fn is_within(
+        last: &LastWaits<'_>,
+        (line, awaits): (&StackFrame, Option<&str>),
+    ) -> bool {
+        last.long(0).any(|(wait, ..)| waits_within(wait, line, awaits).is_some())
+    }
 }
 
-/// Returns the tasks that waited as long as `long_ns` up to the end, and where.
-fn long_waits(
-    timeline: &Timeline,
-    shutdown: Shutdown,
-    long_ns: u64,
-) -> impl Iterator<Item = (TaskKey, &Wait)> {
-    timeline.tasks.one_by_one().filter_map(move |task| {
-        match wait_to_the_end(timeline, shutdown, &task)? {
-            (spot, Waiting::At(wait)) if spot.length_ns >= long_ns => Some((spot.task, wait)),
-            _ => None,
-        }
-    })
+/// Returns where a wait is at `line`, if it is what was called there that waits, and for the same future of a library. Functions
+/// with a future as an argument are at one line whatever that is.
+fn waits_within<'a>(
+    wait: &'a Wait,
+    line: &StackFrame,
+    awaits: Option<&str>,
+) -> Option<&'a AwaitFrame> {
+    let frame = frame_within(wait, line)?;
+    let [own] = wait.lines()[..] else { return None };
+    (awaits.is_some() && line_of(own).1 == awaits).then_some(frame)
+}
+
+/// Returns whether a task that goes on past a wait has what others wait for there: room in a channel it has used up.
+fn may_be_held(wait: &Wait, awaits: Option<&str>) -> bool {
+    is_lock(awaits) || !is_room(awaits) && Awaited::queue(wait).is_some()
 }
 
 /// What tasks may hold that wait for a lock, and for which others wait.
@@ -92,17 +118,13 @@ const MOST_LINES: usize = 64;
 impl Holds {
     /// Finds what a task that is in `wait` may hold: what most tasks wait for as long as `long_ns`, of the lines that it went
     /// on past. `None` unless all that went on past that line wait for a lock at one line, as in [`HeldBy`].
-    pub(super) fn find(
-        timeline: &Timeline,
-        shutdown: Shutdown,
-        wait: &Wait,
-        long_ns: u64,
-    ) -> Option<Self> {
+    pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
         let [its_line] = wait.lines()[..] else { return None };
         let at = source_line(line_of(its_line).0)?;
         // The lines, how many tasks wait there, and the wait of one of them.
         let mut passed: Vec<(&StackFrame, u64, &Wait)> = Vec::new();
-        for (_, other) in long_waits(timeline, shutdown, long_ns) {
+        for (other, spots) in last.long(long_ns) {
+            let tasks = spots.len() as u64;
             if std::ptr::eq(other, wait) {
                 continue;
             }
@@ -112,15 +134,15 @@ impl Holds {
                 continue;
             }
             match passed.iter().position(|(passed, ..)| *passed == line) {
-                Some(place) => passed[place].1 += 1,
-                None if passed.len() < MOST_LINES => passed.push((line, 1, other)),
+                Some(place) => passed[place].1 += tasks,
+                None if passed.len() < MOST_LINES => passed.push((line, tasks, other)),
                 None => {}
             }
         }
         // The first of equals.
         let (line, waiting, other) =
             passed.into_iter().rev().max_by_key(|&(_, waiting, _)| waiting)?;
-        HeldBy::find(timeline, shutdown, other, long_ns)?;
+        HeldBy::find(last, other, long_ns)?;
         Some(Self { at, past: source_line(line)?, waiting })
     }
 }
@@ -128,16 +150,21 @@ impl Holds {
 impl fmt::Display for HeldBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (task, past, at) = (self.task, clean(&self.past), clean(&self.at));
+        let where_to = if self.is_within {
+            "in what was called there"
+        } else {
+            "further on in the same function"
+        };
         if self.tasks == 1 {
             return write!(
                 f,
-                "{task} may hold what is awaited at {past}: it is further on in the same function, and waits at {at}."
+                "{task} may hold what is awaited at {past}: it is {where_to}, and waits at {at}."
             );
         }
-        let others = count(self.tasks - 1, "other");
+        let (others, awaits) = (count(self.tasks - 1, "other"), self.awaits);
         write!(
             f,
-            "{task} and {others} may hold what is awaited at {past}: they are further on in the same function, and wait for a lock themselves, at {at}."
+            "{task} and {others} may hold what is awaited at {past}: they are {where_to}, and wait{awaits} at {at}."
         )
     }
 }

@@ -1,8 +1,41 @@
 //! The wait in which a task is found at the end.
 
+use std::cmp::Reverse;
+
 use super::spots::Spot;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Shutdown, Task, Timeline, Waiting};
+use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, Waiting};
+use crate::util::map::Map;
+use crate::util::sort::by_key;
+
+/// The tasks that wait at the end, by where they do. There are few places, even of very many tasks.
+pub(super) struct LastWaits<'a>(Vec<(&'a Wait, Vec<Spot>)>);
+
+impl<'a> LastWaits<'a> {
+    pub(super) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
+        let mut by_wait: Map<*const Wait, (&'a Wait, Vec<Spot>)> = Map::default();
+        for task in timeline.tasks.one_by_one() {
+            if let Some((spot, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) {
+                let (_, spots) = by_wait.get_or_insert_with(wait, || (wait, Vec::new()));
+                spots.push(spot);
+            }
+        }
+        // Those of one timeline are in one list, in an order that does not depend on the run.
+        let mut all: Vec<_> = by_wait.into_sorted().into_iter().map(|(_, at)| at).collect();
+        for (_, spots) in &mut all {
+            by_key(spots, |spot| (Reverse(spot.length_ns), spot.task));
+        }
+        Self(all)
+    }
+
+    /// Returns where tasks have waited for so long, with these waits: there is at least one.
+    pub(super) fn long(&self, long_ns: u64) -> impl Iterator<Item = (&'a Wait, &[Spot])> {
+        self.0.iter().filter_map(move |(wait, spots)| {
+            let long = &spots[..spots.partition_point(|spot| spot.length_ns >= long_ns)];
+            (!long.is_empty()).then_some((*wait, long))
+        })
+    }
+}
 
 /// Returns the wait that a spawned task was in at the end, or in which it was dropped with its runtime.
 pub(super) fn wait_to_the_end<'a>(

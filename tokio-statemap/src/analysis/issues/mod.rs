@@ -3,22 +3,26 @@
 
 mod awaited;
 mod busy_workers;
+mod contended;
 mod evidence;
 mod exhausted_pool;
 mod held_by;
 mod last_wait;
 mod leak;
 mod long_polls;
+mod meanwhile;
 mod never_finished;
 mod spots;
 mod stall;
 mod starved;
 #[cfg(test)]
 mod tests;
+mod woken_by;
 
 use std::fmt;
 
 pub use busy_workers::BusyWorkers;
+pub use contended::Contended;
 pub use evidence::{Evidence, Explanation};
 pub use exhausted_pool::PoolShortage;
 pub(super) use exhausted_pool::pool_statement;
@@ -30,6 +34,7 @@ pub use stall::Stall;
 pub use starved::Starved;
 
 use evidence::Finding;
+use last_wait::LastWaits;
 
 use super::computed::Computed;
 use super::culprits::LongPollBlame;
@@ -38,8 +43,9 @@ use super::long_polls::LongPoll;
 use super::recording::Recording;
 use super::spelling::Spelling;
 use super::statement::Statement;
+use super::waits::Waits;
 use super::workers::WorkerShare;
-use crate::trace::timeline::Timeline;
+use crate::trace::timeline::{Shutdown, Timeline};
 
 /// Something that is worth a look. `Display` says it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +65,8 @@ pub enum Issue {
     BusyWorkers(Box<BusyWorkers>),
     /// Tasks waited for a thread of the blocking pool.
     ExhaustedPool(Box<PoolShortage>),
+    /// Tasks queued at a line for what other tasks had.
+    Contended(Box<Contended>),
 }
 
 impl Issue {
@@ -71,6 +79,7 @@ impl Issue {
             Self::Starved(starved) => &**starved,
             Self::BusyWorkers(busy) => &**busy,
             Self::ExhaustedPool(pool) => &**pool,
+            Self::Contended(contended) => &**contended,
         }
     }
 
@@ -136,18 +145,25 @@ enum Rank {
     Stall,
     /// Tasks that waited for longer than long polls delayed others.
     WorstNeverFinished,
+    /// Tasks that queued for longer than long polls delayed others.
+    WorstQueue,
     /// Tasks were ready for longer than long polls account for.
     WorstOverload,
     HarmfulLongPolls,
     Overload,
     NeverFinished,
+    Queue,
     Leak,
     Starved,
     HarmlessLongPolls,
 }
 
 /// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are no issue.
-pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Option<Stuck>) {
+pub(super) fn find(
+    timeline: &Timeline,
+    facts: &Facts<'_>,
+    waits: &Waits,
+) -> (Vec<Issue>, Option<Stuck>) {
     let mut issues: Vec<(Rank, Issue)> = Vec::new();
     if let Some(stall) = stall::find(timeline, &facts.blame.culprits, facts.unpolled) {
         issues.push((Rank::Stall, Issue::Stall(Box::new(stall))));
@@ -170,11 +186,33 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
             issues.push((rank, Issue::BusyWorkers(Box::new(busy))));
         }
         if let Some(pool) = exhausted_pool::find(timeline, facts, has_long_polls) {
-            issues.push((Rank::Overload, Issue::ExhaustedPool(Box::new(pool))));
+            let is_worst = u128::from(pool.pool.waited_ns) > all_ns;
+            let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
+            issues.push((rank, Issue::ExhaustedPool(Box::new(pool))));
         }
-        let found = never_finished::find(timeline, facts.spelling);
+        let last = LastWaits::find(timeline, Shutdown::from_timeline(timeline));
+        let found = never_finished::find(timeline, facts.spelling, &last);
         stuck = found.stuck;
-        for never in found.never {
+        let mut never_finished = found.never;
+        // One of the two says more of what is awaited at a line.
+        let mut told = Vec::new();
+        for never in &never_finished {
+            told.extend(never.at.clone().filter(|_| never.names_holder()));
+        }
+        let contended = contended::find(timeline, facts, (waits, &last), &told, has_long_polls);
+        if let Some(contended) = contended.as_ref().filter(|contended| contended.names_holder()) {
+            never_finished.retain(|never| never.at.as_ref() != Some(&contended.at));
+        }
+        let contended = contended.filter(|contended| {
+            !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))
+        });
+        if let Some(contended) = contended {
+            // Where those that hold it are busy, the long polls of these may be why others wait.
+            let is_worst = contended.is_by_itself() && contended.total_ns > all_ns;
+            let rank = if is_worst { Rank::WorstQueue } else { Rank::Queue };
+            issues.push((rank, Issue::Contended(Box::new(contended))));
+        }
+        for never in never_finished {
             let is_worst = never.is_sure() && u128::from(never.waited_ns) > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
             issues.push((rank, Issue::NeverFinished(Box::new(never))));
@@ -184,6 +222,12 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Optio
         }
         for starved in starved::find(timeline, facts.spelling) {
             issues.push((Rank::Starved, Issue::Starved(Box::new(starved))));
+        }
+    }
+    // Nothing is worse.
+    if let [(_, Issue::Contended(contended))] = &mut issues[..] {
+        if contended.goes_on() {
+            contended.stuck = stuck.clone();
         }
     }
     // The sort is stable: issues of one rank keep their order.

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::held_by::{HeldBy, Holds};
-use super::last_wait::wait_to_the_end;
+use super::last_wait::{LastWaits, wait_to_the_end};
 use super::spots::{Spot, Spots};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
@@ -31,6 +31,15 @@ pub struct Stuck {
     /// Where the task that waited longest waits, `src/shop.rs:17, Receiver::recv`; `None` if that isn't known.
     pub at: Option<String>,
     longest: Option<Spot>,
+}
+
+impl Stuck {
+    pub(in crate::analysis) fn sentence(&self) -> String {
+        let (tasks, waited) = (n_tasks_of(self.tasks, self.place), human(self.waited_ns));
+        let up_to = if self.tasks > 1 { "up to " } else { "" };
+        let at = self.at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
+        format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}.")
+    }
 }
 
 /// Tasks of one spawn location that waited for most of the recording, up to its end, and should have finished.
@@ -77,6 +86,11 @@ pub enum WhyNever {
 }
 
 impl NeverFinished {
+    /// Returns whether it says who may hold what is awaited, or what these tasks may hold.
+    pub(super) fn names_holder(&self) -> bool {
+        self.held_by.is_some() || self.holds.is_some()
+    }
+
     /// Returns whether what they wait for proves it. Others of a spawn location may be of another kind, and a task may wait
     /// for I/O or a timer for ever.
     pub(crate) fn is_sure(&self) -> bool {
@@ -195,7 +209,7 @@ struct Group {
     unknown: u64,
 }
 
-pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
+pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_>) -> Found {
     let whole_ns = match timeline.whole_run() {
         Some(sums) => timeline.end_ns.saturating_sub(sums.begin_ns),
         None => timeline.length_ns(),
@@ -268,10 +282,10 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
         }
         never.at = waits.first().copied().and_then(label);
         if is_searched {
-            let held_by = |&wait: &&Wait| HeldBy::find(timeline, shutdown, wait, long_ns);
+            let held_by = |&wait: &&Wait| HeldBy::find(last, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
             let first = waits.first();
-            never.holds = first.and_then(|wait| Holds::find(timeline, shutdown, wait, long_ns));
+            never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
         }
     }
     if let Some(stuck) = &mut found.stuck {

@@ -7,7 +7,10 @@ use crate::config::CollectorConfig;
 use crate::symbols::FrameOrigin;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{AwaitFrame, Poll, StackFrame, Task, TaskKey, Wait, WaitId};
+use crate::trace::timeline::{
+    AwaitFrame, CarriedWait, Poll, StackFrame, Task, TaskKey, Wait, WaitId,
+};
+use crate::trace::woken_by::WokenBy;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -17,7 +20,8 @@ fn at(file: &'static str, line: u32) -> SpawnLocation {
     SpawnLocation { file, line, column: 5 }
 }
 
-fn timeline(tasks: Vec<Task>) -> Timeline {
+fn timeline(mut tasks: Vec<Task>) -> Timeline {
+    tasks.sort_by_key(|task| task.key);
     let mut timeline =
         Timeline::from_events(&[], &CollectorConfig::default(), Duration::from_secs(1));
     (timeline.begin_ns, timeline.end_ns, timeline.events) = (0, END_NS, 100);
@@ -38,6 +42,11 @@ fn timeline(tasks: Vec<Task>) -> Timeline {
     timeline.places.waits.push(past_the_line("tokio::sync::mutex::Mutex<T>::lock"));
     timeline.places.waits.push(waits_for("async tokio::sync::mpsc::bounded::Sender<T>::send"));
     timeline.places.waits.push(past_the_line("async tokio::sync::mpsc::bounded::Sender<T>::send"));
+    timeline.places.waits.push(waits_for("tokio::sync::oneshot::Receiver<T>"));
+    timeline.places.waits.push(past_the_line("tokio::sync::oneshot::Receiver<T>"));
+    timeline.places.waits.push(waits_for("cache::Cache::get_with"));
+    timeline.places.waits.push(within_the_line("cache::Cache::get_with"));
+    timeline.places.waits.push(within_the_line("net::Server::accept"));
     timeline
 }
 
@@ -54,6 +63,19 @@ const PAST_IT: u16 = 8;
 const LOCK_PAST_IT: u16 = 9;
 const SEND: u16 = 10;
 const SEND_ELSEWHERE: u16 = 11;
+const ANSWER: u16 = 12;
+const ANSWER_OF_ANOTHER: u16 = 13;
+const FILL: u16 = 14;
+const FILL_WITHIN: u16 = 15;
+const SERVE_WITHIN: u16 = 16;
+
+/// At that line, which calls what waits there, too.
+fn within_the_line(name: &str) -> Wait {
+    let mut wait = past_the_line(name);
+    wait.frames[0].function.line = Some(17);
+    wait.frames[0].awaits[0].awaits = waits_for(name).frames;
+    wait
+}
 
 fn past_the_line(name: &str) -> Wait {
     let mut wait = waits_for(name);
@@ -101,6 +123,7 @@ fn main(wait: u16) -> Task {
 }
 
 const NEVER_FINISHED: Option<&str> = Some("never finished");
+const QUEUE: Option<&str> = Some("queue");
 
 /// Returns the kind of the first issue, and what the report says first.
 fn said(tasks: Vec<Task>) -> (Option<&'static str>, String) {
@@ -184,8 +207,8 @@ fn a_queue_comes_first_where_nothing_is_worse() {
         Task { terminated_ns: Some(end_ns + 1000), ..task }
     };
     let (kind, text) = said(vec![main(SLEEP), waited(1, 6 * S), waited(2, 5 * S)]);
-    assert_eq!(kind, None);
-    let queued = "Tasks queued at src/shop.rs:17, Mutex::lock: 2 waits, 11.0 s in sum, up to 6.00 s. Nothing held";
+    assert_eq!(kind, QUEUE);
+    let queued = "Tasks queued at src/shop.rs:17, Mutex::lock: 2 waits, 11.0 s in sum, up to 6.00 s. No poll held";
     assert!(text.starts_with(queued), "{text}");
     // Less than one task waited there on average.
     let (_, text) = said(vec![main(SLEEP), waited(1, 6 * S), waited(2, 3 * S)]);
@@ -206,19 +229,14 @@ fn a_queue_says_if_none_goes_on_any_more() {
         [vec![main(SLEEP), ended(1, 2 * S), ended(2, last_ns)], queue.to_vec()].concat()
     };
     let (kind, text) = said(all(2 * S + 500 * MS));
-    assert_eq!(kind, None, "{text}");
-    assert!(text.starts_with("Tasks queued at src/shop.rs:17, "), "{text}");
-    assert!(
-        text.contains(
-            " up to 9.00 s. None ended in the last 7.50 s: 2 tasks wait there. Nothing held"
-        ),
-        "{text}"
-    );
-    assert!(!text.contains("At the end, "), "it is said once: {text}");
+    assert_eq!(kind, QUEUE, "{text}");
+    let stuck = "2 tasks wait at src/shop.rs:17, Semaphore::acquire, for up to 9.00 s now: no wait there ended in the \
+                 last 7.50 s. No poll held";
+    assert!(text.starts_with(stuck), "{text}");
     let goes_on = |tasks| {
-        let (_, text) = said(tasks);
-        assert!(text.starts_with("Tasks queued at ") && !text.contains("None ended"), "{text}");
-        assert!(text.contains("At the end, 2 tasks"), "{text}");
+        let (kind, text) = said(tasks);
+        assert_eq!(kind, QUEUE, "{text}");
+        assert!(text.starts_with("Tasks queued at ") && !text.contains("no wait there"), "{text}");
     };
     // One did so a moment ago.
     goes_on(all(9 * S + 500 * MS));
@@ -240,15 +258,111 @@ fn full_channels_are_told_if_none_goes_on_any_more() {
         vec![main(SLEEP), task(1, place, SEND), task(2, place, SEND), third, outside]
     };
     let (kind, text) = said(all(task(3, place, SEND_ELSEWHERE)));
-    assert_eq!(kind, None, "{text}");
-    let queued = "Tasks queued at src/shop.rs:17, Sender::send: 2 waits, 18.0 s in sum, up to 9.00 s. None ended in the \
-                  last 9.00 s: 2 tasks wait there. Nor did any at src/shop.rs:5, Sender::send. Nothing held";
-    assert!(text.starts_with(queued), "{text}");
+    assert_eq!(kind, QUEUE, "{text}");
+    let stuck = "2 tasks wait at src/shop.rs:17, Sender::send, for up to 9.00 s now: no wait there ended in the last \
+                 9.00 s. Nor did any at src/shop.rs:5, Sender::send. No poll held";
+    assert!(text.starts_with(stuck), "{text}");
     // A channel that is always full is no fault.
     let mut goes_on = task(3, place, SEND);
     goes_on.polls.push(Poll::open(9 * S + 500 * MS, 0, Some(0)).ended(9 * S + 501 * MS));
     let (_, text) = said(all(goes_on));
     assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
+}
+
+/// A task that got answers from another one, `by`, and waits for the next.
+fn asks(id: u64, wait: u16, by: u64) -> Task {
+    let mut task = task(id, at("src/shop.rs", 7), wait);
+    for nth in 1..6 {
+        let start_ns = S + id * MS + nth * 50 * MS;
+        let poll = Poll::open(start_ns, 0, Some(0)).ended(start_ns + 1000);
+        let by = Some(WokenBy::Task(TaskKey::Spawned(by)));
+        task.polls.push(poll.ready(Some(start_ns - 1000)).by(by).waits_at(WaitId::new(wait)));
+    }
+    task
+}
+
+/// An actor answered, and then asked somebody else who waits for the actor; or itself.
+#[test]
+fn who_used_to_end_the_waits_and_waits_itself_is_named() {
+    let outside = || vec![main(SLEEP), task(4, at("src/shop.rs", 9), READ)];
+    let users = [asks(1, ANSWER, 3), asks(2, ANSWER, 3)];
+    let actor = asks(3, ANSWER_OF_ANOTHER, 5);
+    // Of who answers the actor it isn't known where it waits.
+    let (kind, text) = said([outside(), users.to_vec(), vec![actor.clone()]].concat());
+    assert_eq!(kind, None, "{text}");
+    let other = asks(5, ANSWER, 3);
+    let (kind, text) = said([outside(), users.to_vec(), vec![actor, other]].concat());
+    assert_eq!(kind, QUEUE, "{text}");
+    let stuck = "3 tasks wait at src/shop.rs:17, Receiver, for up to 8.75 s now: no wait there ended in the last 8.75 s. \
+                 Nor did any at src/shop.rs:5, Receiver. task-3 ended most waits there, and waits itself, for 8.75 s now, at \
+                 src/shop.rs:21 > src/shop.rs:5.";
+    assert!(text.starts_with(stuck), "{text}");
+    let chain = " task-5 ended most of those, and waits at src/shop.rs:17, Receiver. task-3 ended most of those: they wait for \
+                 one another.";
+    assert!(text.contains(chain), "{text}");
+    let (_, text) = said([outside(), users.to_vec(), vec![asks(3, ANSWER, 3)]].concat());
+    assert!(text.contains(" task-3 waits for itself."), "{text}");
+    // Who answers may wait for somebody outside, or does so in a moment.
+    for wait in [READ, SLEEP] {
+        let (kind, text) = said([outside(), users.to_vec(), vec![asks(3, wait, 9)]].concat());
+        assert_eq!(kind, None, "{text}");
+    }
+    let mut soon = asks(3, ANSWER_OF_ANOTHER, 3);
+    let poll = Poll::open(9 * S + 900 * MS, 0, Some(0)).ended(9 * S + 901 * MS);
+    soon.polls.push(poll.waits_at(WaitId::new(SLEEP)));
+    let (kind, text) = said([outside(), users.to_vec(), vec![soon]].concat());
+    assert_eq!(kind, None, "{text}");
+    // Nobody had an answer before, and it isn't known whether one comes.
+    let idle = [task(1, at("src/shop.rs", 7), ANSWER), task(2, at("src/shop.rs", 7), ANSWER)];
+    let (kind, text) = said([outside(), idle.to_vec()].concat());
+    assert_eq!(kind, None, "{text}");
+    // Answers come.
+    let mut answered = users.to_vec();
+    let poll = Poll::open(9 * S, 0, Some(0)).ended(9 * S + 1000);
+    answered[0].polls.push(poll.waits_at(WaitId::new(ANSWER)));
+    let (kind, text) = said([outside(), answered].concat());
+    assert_eq!(kind, None, "{text}");
+}
+
+/// A server has as many connections as it may have, and they are idle: it waits for a permit. So it did before what is kept.
+#[test]
+fn a_server_with_all_its_connections_is_healthy() {
+    let carried = Some(CarriedWait { since_ns: 0, wait: WaitId::new(PERMIT) });
+    let accepts = |id| Task {
+        first_ns: 0,
+        spawned_ns: None,
+        first_state: TaskState::Waiting,
+        polls: Vec::new(),
+        carried_wait: carried,
+        ..task(id, at("src/serve.rs", 3), PERMIT)
+    };
+    let connection = task(2, at("src/serve.rs", 9), READ);
+    let (kind, text) = said(vec![main(SLEEP), accepts(1), connection.clone()]);
+    assert_eq!(kind, None, "{text}");
+    // Where several wait, it is told, but it need not be a fault.
+    let report = timeline(vec![main(SLEEP), accepts(1), accepts(3), connection]).report();
+    assert_eq!(report.issues()[0].explanation().name, "queue", "{report}");
+    assert!(!report.issues()[0].is_certain(), "{report}");
+}
+
+/// What fills one key of a cache needs another key, whose fill needs the first.
+#[test]
+fn what_was_called_at_a_line_and_waits_there_again_is_named() {
+    let outside = || vec![main(SLEEP), task(4, at("src/shop.rs", 9), READ)];
+    let place = at("src/shop.rs", 7);
+    let waits = || vec![task(1, place, FILL), task(2, place, FILL)];
+    let (kind, text) = said([outside(), waits()].concat());
+    assert_eq!(kind, None, "a library may wait for long: {text}");
+    let (kind, text) = said([outside(), waits(), vec![task(3, place, FILL_WITHIN)]].concat());
+    assert_eq!(kind, QUEUE, "{text}");
+    // Both are in a function that has a future as its argument, and this one awaits another.
+    let serves = task(3, place, SERVE_WITHIN);
+    let (kind, text) = said([outside(), waits(), vec![serves]].concat());
+    assert_eq!(kind, None, "{text}");
+    let (_, text) = said([outside(), waits(), vec![task(3, place, FILL_WITHIN)]].concat());
+    let within = "task-3 may hold what is awaited at src/shop.rs:17: it is in what was called there, and waits at \
+                  src/shop.rs:17 > src/shop.rs:5 > src/shop.rs:17.";
+    assert!(text.contains(within), "{text}");
 }
 
 #[test]

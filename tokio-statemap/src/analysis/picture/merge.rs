@@ -279,6 +279,10 @@ impl Source for Shifted<'_> {
         self.source.knows_workers()
     }
 
+    fn knows_wakers(&self) -> bool {
+        self.source.knows_wakers()
+    }
+
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         let mut is_ended = false;
         self.source.walk(row, &mut |transition| {

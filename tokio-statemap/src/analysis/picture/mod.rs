@@ -61,7 +61,7 @@ pub(crate) use origin::{Origin, OriginOf};
 pub(crate) use pack::pack;
 #[cfg(any(feature = "svg", test))]
 pub(crate) use seen::{PointsAt, Seen};
-pub(crate) use source::{Source, Transition};
+pub(crate) use source::{Source, Transition, Waker};
 pub(crate) use state::{Role, RowState};
 #[cfg(feature = "html")]
 pub(crate) use whole_run::PlaceSums;

@@ -30,6 +30,11 @@ pub(crate) trait Source: Sync {
         true
     }
 
+    /// Returns whether transitions say who woke the task of a poll.
+    fn knows_wakers(&self) -> bool {
+        false
+    }
+
     /// Calls `each` with the transitions of a row, at times that never go back and lie within the
     /// picture. There is at least one.
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition));
@@ -48,10 +53,24 @@ pub(crate) struct Transition {
     pub(crate) held_ns: Option<u64>,
     /// The tag: an index into those of the section.
     pub(crate) tag: Option<u32>,
+    /// Who woke the task for the poll that starts.
+    pub(crate) woken_by: Option<Waker>,
+}
+
+/// Who wakes a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waker {
+    /// The task of this row.
+    Row(u32),
+    /// A task that has no row.
+    NotShown,
+    Runtime,
+    BlockingTask,
+    Thread,
 }
 
 impl Transition {
     pub(crate) fn new(time_ns: u64, state: u32) -> Self {
-        Self { time_ns, state, worker: None, held_ns: None, tag: None }
+        Self { time_ns, state, worker: None, held_ns: None, tag: None, woken_by: None }
     }
 }

@@ -6,10 +6,11 @@ use std::ops::Deref;
 
 use super::awaits::tag_of;
 use super::threads::within;
-use super::{Group, RowState, Section, SectionKind, Source, Transition, pack};
+use super::{Group, RowState, Section, SectionKind, Source, Transition, Waker, pack};
 use crate::analysis::{Place, Report};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
+use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
 /// Returns the tasks: `main` first, then the spawn locations in the order of the report, the one that held the runtime longest
@@ -71,6 +72,18 @@ impl<T: Deref<Target = Timeline>> Tasks<T> {
     fn task(&self, row: u32) -> Cow<'_, Task> {
         self.0.tasks.at(row as usize)
     }
+
+    fn waker(&self, by: WokenBy) -> Waker {
+        match by {
+            WokenBy::Task(task) => {
+                let row = self.0.tasks.position(task);
+                row.map_or(Waker::NotShown, |row| Waker::Row(row as u32))
+            }
+            WokenBy::Runtime => Waker::Runtime,
+            WokenBy::BlockingTask => Waker::BlockingTask,
+            WokenBy::Thread => Waker::Thread,
+        }
+    }
 }
 
 impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
@@ -96,6 +109,11 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
         matches!(self.task(row).key, TaskKey::Root(_))
     }
 
+    fn knows_wakers(&self) -> bool {
+        let mut tasks = self.0.tasks.seen().iter();
+        tasks.any(|task| task.polls.iter().any(|poll| poll.woken_by().is_some()))
+    }
+
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         let task = self.task(row);
         let mut polls = &task.polls[..];
@@ -109,6 +127,7 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
                         polls = rest;
                         wait = poll.wait();
                         transition.worker = poll.worker();
+                        transition.woken_by = poll.woken_by().map(|by| self.waker(by));
                         transition.held_ns =
                             self.0.handover_of(poll).map(|at| at.saturating_sub(poll.start_ns()));
                     }

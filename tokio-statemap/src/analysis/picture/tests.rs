@@ -7,6 +7,7 @@ use super::*;
 use crate::config::CollectorConfig;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::timeline::TaskKey;
+use crate::trace::woken_by::WokenBy;
 
 /// A pseudo-random number below `n` (xorshift64*).
 pub(crate) fn below(seed: &mut u64, n: u64) -> u64 {
@@ -27,7 +28,14 @@ pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
     let root = Event::ROOT;
     let poll = |events: &mut Vec<Event>, task_id, at: u64, length: u64, ready_ns| {
         let (thread, worker) = ((task_id % 2) as u32, Some((task_id % 2) as u32));
-        events.push(Event::TaskPollStart { task_id, time_ns: at, thread, worker, ready_ns });
+        events.push(Event::TaskPollStart {
+            task_id,
+            time_ns: at,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: ready_ns.map(|_: u64| WokenBy::Task(TaskKey::from_id(task_id / 2))),
+        });
         (Event::TaskPollEnd { task_id, time_ns: at + length, thread, worker }, thread)
     };
     let (end, _) = poll(&mut events, root, now, 5_000 * tasks, None);

@@ -1,8 +1,8 @@
 //! Finds where the tasks that held a contended lock waited meanwhile.
 //!
-//! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. So if only one task was
-//! polled at the moment at which the waiting one became ready, that task was the holder. If it had waited itself
-//! meanwhile, it held the lock across that `.await`.
+//! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. Where it isn't known who woke
+//! it, that is the task which was polled at the moment at which the waiting one became ready, if it was the only one. If it had
+//! waited itself meanwhile, it held the lock across that `.await`.
 //!
 //! Holders weigh by the time that they held it: most may release it at once, and one in ten hold it for nearly all the time.
 
@@ -10,6 +10,7 @@ use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Timeline, Wait, WaitId};
+use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
 /// Where the holder of what a line awaits waited itself.
@@ -49,6 +50,8 @@ struct Ended {
     /// The index of its task.
     task: usize,
     by: EndedBy,
+    /// `true` if it is known who woke the task.
+    is_known: bool,
 }
 
 /// The cause of the end of a wait.
@@ -79,7 +82,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
                 if wait.at_ns > end_ns {
                     break;
                 }
-                if wait.task != index {
+                if wait.task != index && !wait.is_known {
                     wait.by = match wait.by {
                         EndedBy::NoTask => EndedBy::Release(index, nth),
                         _ => EndedBy::Unclear,
@@ -189,6 +192,24 @@ impl<'a> Found<'a> {
     }
 }
 
+/// Returns the poll in which the one that woke a task at `at_ns` did so.
+fn ended_by(timeline: &Timeline, by: WokenBy, at_ns: u64) -> EndedBy {
+    /// Clocks of two threads differ, and the time of a wake is rounded.
+    const SLACK_NS: u64 = 1_000;
+    let WokenBy::Task(by) = by else { return EndedBy::NoTask };
+    let tasks = timeline.tasks.seen();
+    let Ok(index) = tasks.binary_search_by_key(&by, |task| task.key) else {
+        return EndedBy::Unclear;
+    };
+    let begun = tasks[index].polls.partition_point(|poll| poll.start_ns() <= at_ns + SLACK_NS);
+    let goes_on = |nth: &usize| {
+        tasks[index].polls[*nth].end_ns().is_none_or(|end_ns| end_ns + SLACK_NS >= at_ns)
+    };
+    // It may be a poll that isn't kept.
+    let release = begun.checked_sub(1).filter(goes_on);
+    release.map_or(EndedBy::Unclear, |nth| EndedBy::Release(index, nth))
+}
+
 fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
     let (mut ended, mut step, mut seen) = (Vec::new(), 1, 0_usize);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
@@ -202,7 +223,10 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
             if seen % step != 0 {
                 continue;
             }
-            ended.push(Ended { at_ns, since_ns, row, task: index, by: EndedBy::NoTask });
+            let by = pair[1].woken_by().map(|by| ended_by(timeline, by, at_ns));
+            let is_known = by.is_some();
+            let by = by.unwrap_or(EndedBy::NoTask);
+            ended.push(Ended { at_ns, since_ns, row, task: index, by, is_known });
             if ended.len() == MOST_WAITS {
                 // Every other one is kept.
                 for place in 1..MOST_WAITS / 2 {
@@ -253,10 +277,20 @@ impl WaitRow {
 
     /// Returns whether another task must take something out of a channel.
     pub(in crate::analysis) fn is_for_room(&self) -> bool {
-        const SENDS: [&str; 2] =
-            ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
-        self.awaits.as_deref().is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
+        is_room(self.awaits.as_deref())
     }
+
+    /// Returns whether another task must send what is awaited, once.
+    pub(in crate::analysis) fn is_for_an_answer(&self) -> bool {
+        self.awaits.as_deref().is_some_and(|awaits| awaits.contains("tokio::sync::oneshot::"))
+    }
+}
+
+/// Returns whether another task must take something out of a channel.
+pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
+    const SENDS: [&str; 2] =
+        ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
+    awaits.is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
 }
 
 /// Returns whether another task must release what is awaited.

@@ -39,6 +39,22 @@ pub(in crate::analysis) fn frame_past<'a>(
     (at > past).then_some(frame)
 }
 
+/// Returns where a wait is at `line` itself, if it is a function of the program that was called there that waits.
+pub(in crate::analysis) fn frame_within<'a>(
+    wait: &'a Wait,
+    line: &StackFrame,
+) -> Option<&'a AwaitFrame> {
+    let frame = frame_in(wait, line)?;
+    let mut awaited = frame.awaits.first();
+    while let Some(inner) = awaited {
+        if inner.function.origin == FrameOrigin::Program && inner.function.line.is_some() {
+            return (frame.function.line == line.line).then_some(frame);
+        }
+        awaited = inner.awaits.first();
+    }
+    None
+}
+
 /// Returns the lines of the program from `frame` down, the first and the last of many: `src/shop.rs:22 > src/shop.rs:15`.
 pub(in crate::analysis) fn path_below(frame: &AwaitFrame) -> String {
     const MOST_LINES: usize = 4;

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use super::index;
 use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, UNKNOWN, WaitId};
+use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
 
 /// The most things that a task is said to wait for at the same time.
@@ -25,6 +26,7 @@ thread_local! {
         id: Cell::new(None),
         nested: Cell::new(0),
         of_probe: Cell::new(OUTSIDE),
+        polled_before: Cell::new(Before::UNKNOWN),
     } };
 }
 
@@ -45,29 +47,33 @@ struct OfRuntime {
     nested: Cell<usize>,
     /// [`NUMBER`] of the outermost of them, if that is a probe's.
     of_probe: Cell<usize>,
+    /// What the outermost of them is of.
+    polled_before: Cell<Before>,
 }
 
 /// Begins the captures of a task that the runtime polls. Inlined into the hook, which is called from the function that
 /// polls the task: what it is in is no part of the task.
 #[inline(always)]
-pub(crate) fn task_poll_starts() {
+pub(crate) fn task_poll_starts(task: u64) {
     let outer = NUMBER.with(|number| number.replace(0));
+    let polled_before = waking::task_poll_starts(task);
     let was_of_runtime = IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(true));
     OF_RUNTIME.with(|of| {
         of.captures.end.set(Some(StackEnd::here()));
         of.captures.calls_before.set(call_stack::depth());
     });
     if outer != OUTSIDE {
-        nest(outer, was_of_runtime);
+        nest(outer, was_of_runtime, polled_before);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn nest(outer: usize, was_of_runtime: bool) {
+fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
     OF_RUNTIME.with(|of| {
         if of.nested.replace(of.nested.get() + 1) == 0 {
             of.of_probe.set(if was_of_runtime { LOST } else { outer });
+            of.polled_before.set(polled_before);
         }
     });
 }
@@ -84,6 +90,7 @@ pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
     IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
     if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
         NUMBER.with(|number| number.set(OUTSIDE));
+        waking::poll_ends(Before::UNKNOWN);
         return None;
     }
     task_waits(number, task)
@@ -100,6 +107,7 @@ fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
         };
         let nested = of.nested.get();
         of.nested.set(nested.saturating_sub(1));
+        waking::poll_ends(if nested == 1 { of.polled_before.get() } else { Before::UNKNOWN });
         NUMBER.with(|number| {
             number.set(match nested {
                 0 => OUTSIDE,

@@ -3,7 +3,7 @@
 //! The future that a task waits for clones the waker that it is polled with. At that moment [`capture`] notes where the
 //! thread is: by the stack ([`stack`], feature `stacks`) and by the instrumented functions that are being polled. Each
 //! such chain of functions has a number ([`table`]), and one that is known ([`index`]) takes a few ns a function to be
-//! recognised. Of tasks of the runtime [`wakers`] sees each clone.
+//! recognised. Of tasks of the runtime [`wakers`] sees each clone, and each wake; [`waking`] knows who wakes.
 
 pub(crate) mod capture;
 mod chain;
@@ -13,6 +13,7 @@ mod stack;
 pub(crate) mod table;
 #[cfg_attr(not(has_wakes), path = "no_wakers.rs")]
 pub(crate) mod wakers;
+pub(crate) mod waking;
 
 /// Prepares for recording, so that no poll has to.
 pub(crate) fn prepare() {

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
-use super::capture;
 use super::table::UNKNOWN;
+use super::{capture, waking};
 use crate::recorder::task_id::number;
-use crate::recorder::{process, ready};
+use crate::recorder::{process, wakes};
 use crate::sys::task_waker::{self, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
@@ -122,19 +122,22 @@ impl Observer for Captures {
 
     #[inline]
     fn woken(task: u64) {
-        ready::woken(task);
+        wakes::woken(task, waking::who_wakes);
     }
 
     #[inline(never)]
     fn sees(waker: &Waker) -> Sees {
         let Some(id) = tokio::task::try_id() else { return Sees::default() };
-        capture::task_poll_starts();
+        // In a poll that began before recording did nothing is captured, so its end below would end that.
+        let polled = waking::polled();
+        capture::task_poll_starts(number(id));
         let clone = std::hint::black_box(waker).clone();
         let clones = capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN);
         clone.wake();
-        let by_value = ready::poll_starts(number(id)).is_some();
+        let by_value = wakes::poll_starts(number(id)).is_some();
         std::hint::black_box(waker).wake_by_ref();
-        let by_ref = ready::poll_starts(number(id)).is_some();
+        let by_ref = wakes::poll_starts(number(id)).is_some();
+        waking::poll_ends(polled);
         Sees { clones, wakes: by_value && by_ref }
     }
 }
@@ -145,6 +148,7 @@ mod tests {
     use std::task::Poll;
 
     use super::*;
+    use crate::recorder::record::WokenBy;
 
     #[test]
     fn clones_are_seen_and_are_tokios() {
@@ -161,7 +165,7 @@ mod tests {
                 let mut polls = 0;
                 poll_fn(|cx| {
                     polls += 1;
-                    capture::task_poll_starts();
+                    capture::task_poll_starts(number(tokio::task::id()));
                     let clone = cx.waker().clone();
                     assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
                     let wait = capture::task_poll_ends(tokio::task::id());
@@ -185,20 +189,34 @@ mod tests {
             let mut wakers = Vec::new();
             poll_fn(|cx| {
                 let id = number(tokio::task::id());
-                assert_eq!(ready::poll_starts(id), None, "it wasn't woken since");
+                assert_eq!(wakes::poll_starts(id), None, "it wasn't woken since");
                 wakers.push(cx.waker().clone());
                 // The one from the poll before, if there was one.
                 let waker = &wakers[wakers.len().saturating_sub(2)];
-                match wakers.len() {
-                    1 | 3 => waker.wake_by_ref(),
+                let by = match wakers.len() {
+                    1 => {
+                        waker.wake_by_ref();
+                        // Hooks would tell of which task this is a poll.
+                        None
+                    }
+                    3 => {
+                        capture::task_poll_starts(8);
+                        waker.wake_by_ref();
+                        capture::task_poll_ends(tokio::task::id());
+                        Some(WokenBy::Task(8))
+                    }
                     // From another thread, which has no runtime.
-                    2 | 4 => std::thread::scope(|scope| {
-                        let waker = waker.clone();
-                        scope.spawn(|| waker.wake());
-                    }),
+                    2 | 4 => {
+                        std::thread::scope(|scope| {
+                            let waker = waker.clone();
+                            scope.spawn(|| waker.wake());
+                        });
+                        Some(WokenBy::Thread)
+                    }
                     _ => return Poll::Ready(id),
-                }
-                assert!(ready::poll_starts(id).is_some());
+                };
+                let wake = wakes::poll_starts(id).expect("it was woken");
+                assert_eq!(WokenBy::unpack(wake.by(1)), by);
                 Poll::Pending
             })
             .await

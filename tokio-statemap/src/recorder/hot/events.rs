@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::recorder::chains::capture;
 use crate::recorder::chains::table::WaitId;
+use crate::recorder::chains::{capture, waking};
 use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
+use crate::recorder::wakes::Wake;
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
 use crate::util::sync::lock;
@@ -82,8 +83,9 @@ impl Shared {
         window: WindowId,
         id: impl FnOnce() -> u64,
         ready_for: impl FnOnce(u64) -> Option<Duration>,
+        woken_by: u64,
     ) -> bool {
-        thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for))
+        thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for), woken_by)
     }
 
     /// Fast path of [`poll_started`](Self::poll_started), for a task that was spawned before the window. Takes the id and
@@ -93,10 +95,11 @@ impl Shared {
         &self,
         id: impl FnOnce() -> u64,
         ready_for: impl FnOnce(u64) -> Option<Duration>,
+        woken_by: u64,
     ) -> bool {
-        thread_recorder::push_late_poll_start(self.kept.mode.window(), id, |id| {
-            poll_start(id, ready_for)
-        })
+        let window = self.kept.mode.window();
+        let start = |id| poll_start(id, ready_for);
+        thread_recorder::push_late_poll_start(window, id, start, woken_by)
     }
 
     /// Fast path of [`poll_ended`](Self::poll_ended). The worker is only unknown at the end of a
@@ -172,24 +175,38 @@ impl Shared {
         self: &Arc<Self>,
         id: u64,
         ready_for: &dyn Fn(u64) -> Option<Duration>,
+        woken_by: u64,
         location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
         self.record(|thread, ticks| {
             self.note_worker(thread, ticks);
             thread.polled = id;
             self.record_origin(thread, ticks, id, location);
-            let Some(ready_for) = ready_for(ticks) else {
-                return thread.push(self, ticks, Kind::PollStart, id);
-            };
-            let ready_for_ns = ready_for.as_nanos() as u64;
-            match pack_ready(id, ready_for_ns) {
-                Some(payload) => thread.push(self, ticks, Kind::PollStartReady, payload),
-                None => {
-                    thread.push(self, ticks, Kind::Ready, ready_for_ns);
-                    thread.push(self, ticks, Kind::PollStart, id);
-                }
+            if woken_by != 0 {
+                thread.push(self, ticks, Kind::WokenBy, woken_by);
             }
+            self.push_poll_start(thread, ticks, id, ready_for(ticks));
         });
+    }
+
+    fn push_poll_start(
+        &self,
+        thread: &mut ThreadRecorder,
+        ticks: u64,
+        id: u64,
+        ready_for: Option<Duration>,
+    ) {
+        let Some(ready_for) = ready_for else {
+            return thread.push(self, ticks, Kind::PollStart, id);
+        };
+        let ready_for_ns = ready_for.as_nanos() as u64;
+        match pack_ready(id, ready_for_ns) {
+            Some(payload) => thread.push(self, ticks, Kind::PollStartReady, payload),
+            None => {
+                thread.push(self, ticks, Kind::Ready, ready_for_ns);
+                thread.push(self, ticks, Kind::PollStart, id);
+            }
+        }
     }
 
     #[cold]
@@ -216,13 +233,25 @@ impl Shared {
         });
     }
 
-    /// Records the poll of a root future by `worker`.
+    /// Records the poll of a root future by `worker`, for which `wake` made it ready, if that is known.
     #[inline(never)]
-    pub(crate) fn root_poll_started(self: &Arc<Self>, id: u64, worker: Option<usize>) {
+    pub(crate) fn root_poll_started(
+        self: &Arc<Self>,
+        id: u64,
+        worker: Option<usize>,
+        wake: Option<Wake>,
+    ) {
         self.record(|thread, ticks| {
             self.note_role(thread, ticks, worker);
             thread.polled = id;
-            thread.push(self, ticks, Kind::PollStart, id);
+            let Some(wake) = wake else {
+                return thread.push(self, ticks, Kind::PollStart, id);
+            };
+            let woken_by = wake.by(self.kept.id);
+            if woken_by != 0 {
+                thread.push(self, ticks, Kind::WokenBy, woken_by);
+            }
+            self.push_poll_start(thread, ticks, id, Some(wake.ready_for(ticks, &self.kept.clock)));
         });
     }
 
@@ -260,6 +289,7 @@ impl Shared {
     }
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
+        waking::thread_starts();
         let threads = self.runtime.started_threads.fetch_add(1, Ordering::Relaxed) + 1;
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.runtime_may_be_built(threads);
@@ -391,7 +421,11 @@ impl Shared {
     #[inline(never)]
     fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
-        self.note_role(thread, ticks, tokio::runtime::worker_index());
+        let worker = tokio::runtime::worker_index();
+        if worker.is_some() {
+            waking::is_worker();
+        }
+        self.note_role(thread, ticks, worker);
         if !self.runtime.is_known() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 self.set_runtime(&handle);

@@ -263,14 +263,16 @@ pub(crate) fn push_if_known(window: WindowId, record: impl FnOnce() -> Option<Re
 }
 
 /// Adds the start of a poll, unless the task may have been spawned before the window. `record` is
-/// passed the task's id.
+/// passed the task's id. Before it goes a note of who woke the task, unless that is 0.
 #[inline]
 pub(crate) fn push_poll_start(
     window: WindowId,
     id: impl FnOnce() -> u64,
     record: impl FnOnce(u64) -> Option<Record>,
+    woken_by: u64,
 ) -> bool {
-    push_poll_start_if(window, |hot| Some(id()).filter(|&id| id >= hot.late_below.get()), record)
+    let id = |hot: &Hot| Some(id()).filter(|&id| id >= hot.late_below.get());
+    push_poll_start_if(window, id, record, woken_by)
 }
 
 /// Adds the start of a poll of a task that was spawned before the window and whose origin was recorded in it.
@@ -279,8 +281,10 @@ pub(crate) fn push_late_poll_start(
     window: WindowId,
     id: impl FnOnce() -> u64,
     record: impl FnOnce(u64) -> Option<Record>,
+    woken_by: u64,
 ) -> bool {
-    push_poll_start_if(window, |hot| Some(id()).filter(|&id| hot.is_origin_recorded(id)), record)
+    let id = |hot: &Hot| Some(id()).filter(|&id| hot.is_origin_recorded(id));
+    push_poll_start_if(window, id, record, woken_by)
 }
 
 #[inline]
@@ -288,13 +292,17 @@ fn push_poll_start_if(
     window: WindowId,
     id: impl FnOnce(&Hot) -> Option<u64>,
     record: impl FnOnce(u64) -> Option<Record>,
+    woken_by: u64,
 ) -> bool {
     HOT.with(|hot| {
         if hot.worker_in.get() != window {
             return false;
         }
         let Some(id) = id(hot) else { return false };
-        let pushed = record(id).is_some_and(|record| hot.push(record));
+        let pushed = record(id).is_some_and(|record| {
+            // If there is no room for the start, the slow path notes it once more, which changes nothing.
+            hot.push_woken_by(record.ticks, woken_by) && hot.push(record)
+        });
         if pushed {
             hot.polled.set(id);
         }
@@ -407,6 +415,17 @@ impl Hot {
     #[inline]
     fn push(&self, record: Record) -> bool {
         self.writer.push(record)
+    }
+
+    /// Notes who woke the task of the next start of a poll, unless it is 0. Returns `false` if there is no room.
+    #[inline]
+    fn push_woken_by(&self, ticks: u64, woken_by: u64) -> bool {
+        if woken_by == 0 {
+            return true;
+        }
+        let pushed = self.push(Record::event(ticks, Kind::WokenBy, woken_by));
+        self.notes.set(self.notes.get() + usize::from(pushed));
+        pushed
     }
 
     /// Returns whether the origin of task `id`, spawned before the window, was recorded in it.

@@ -15,12 +15,12 @@ use tokio::runtime::TaskMeta;
 #[cfg(tokio_unstable)]
 use crate::recorder::chains::table::WaitId;
 #[cfg(tokio_unstable)]
-use crate::recorder::chains::{capture, wakers};
+use crate::recorder::chains::{capture, wakers, waking};
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
-use crate::recorder::ready::{self, ReadySince};
-#[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
+#[cfg(tokio_unstable)]
+use crate::recorder::wakes::{self, Wake};
 #[cfg(tokio_unstable)]
 use crate::recorder::window::mode::WindowId;
 use crate::sys::trace_points;
@@ -92,7 +92,7 @@ impl TokioHooks {
             trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         }
         if self.takes_ready_times && wakers::are_watched() {
-            ready::woken(number(meta.id()));
+            wakes::woken(number(meta.id()), waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
@@ -124,12 +124,12 @@ impl TokioHooks {
     #[inline]
     pub(crate) fn before_seen_task_poll(&self, meta: &TaskMeta<'_>) {
         if wakers::are_watched() {
-            capture::task_poll_starts();
+            capture::task_poll_starts(number(meta.id()));
         }
         // Once, as this forgets it. It is kept over all that follows, as the fast path may come to nothing.
-        match self.takes_ready_times.then(|| ready::poll_starts(number(meta.id()))).flatten() {
+        match self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten() {
             None => self.before_task_poll(meta),
-            Some(since) => self.before_poll(meta, since),
+            Some(wake) => self.before_poll(meta, wake),
         }
     }
 
@@ -148,7 +148,7 @@ impl TokioHooks {
     #[inline]
     pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
         if self.takes_ready_times {
-            ready::poll_ends(number(meta.id()));
+            wakes::poll_ends(number(meta.id()));
         }
         match capture::task_poll_ends(meta.id()) {
             None => self.after_task_poll(meta),
@@ -198,7 +198,12 @@ impl TokioHooks {
     #[inline(never)]
     fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId, ready: impl Ready) {
         let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
-        if !Shared::add_poll_start(window, || number(meta.id()), ready_for) {
+        if !Shared::add_poll_start(
+            window,
+            || number(meta.id()),
+            ready_for,
+            ready.woken_by(&self.recorder),
+        ) {
             self.add_late_poll_start(meta, ready);
         }
     }
@@ -206,7 +211,11 @@ impl TokioHooks {
     #[inline(never)]
     fn add_late_poll_start(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
         let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
-        if !self.recorder.add_late_poll_start(|| number(meta.id()), ready_for) {
+        if !self.recorder.add_late_poll_start(
+            || number(meta.id()),
+            ready_for,
+            ready.woken_by(&self.recorder),
+        ) {
             self.poll_started(meta, ready);
         }
     }
@@ -215,7 +224,13 @@ impl TokioHooks {
     #[inline(never)]
     fn poll_started(&self, meta: &TaskMeta<'_>, ready: impl Ready) {
         let ready_for = |ticks| ready.until(ticks, &self.recorder, meta);
-        self.recorder.poll_started(number(meta.id()), &ready_for, || self.location(meta));
+        let location = || self.location(meta);
+        self.recorder.poll_started(
+            number(meta.id()),
+            &ready_for,
+            ready.woken_by(&self.recorder),
+            location,
+        );
     }
 
     #[inline(never)]
@@ -263,6 +278,9 @@ impl TokioHooks {
 trait Ready: Copy {
     /// Returns for how long the task has been ready at `ticks`, if that is known.
     fn until(self, ticks: u64, recorder: &Shared, meta: &TaskMeta<'_>) -> Option<Duration>;
+
+    /// Returns who woke it, as in a note; 0 if that isn't known.
+    fn woken_by(self, recorder: &Shared) -> u64;
 }
 
 /// Tokio tells it, if it measures that.
@@ -276,14 +294,23 @@ impl Ready for AsTokioSays {
     fn until(self, _: u64, _: &Shared, meta: &TaskMeta<'_>) -> Option<Duration> {
         ready_for(meta)
     }
+
+    #[inline]
+    fn woken_by(self, _: &Shared) -> u64 {
+        0
+    }
 }
 
 #[cfg(tokio_unstable)]
-impl Ready for ReadySince {
+impl Ready for Wake {
     #[inline]
     fn until(self, ticks: u64, recorder: &Shared, _: &TaskMeta<'_>) -> Option<Duration> {
-        let ready_ns = recorder.kept.clock.rate().length_ns(self.ticks_until(ticks));
-        Some(Duration::from_nanos(ready_ns))
+        Some(self.ready_for(ticks, &recorder.kept.clock))
+    }
+
+    #[inline]
+    fn woken_by(self, recorder: &Shared) -> u64 {
+        self.by(recorder.kept.id)
     }
 }
 

@@ -3,9 +3,11 @@
 mod queue;
 pub(crate) mod reader;
 mod switches;
+mod woken_by;
 
 pub(crate) use queue::Queue;
 pub(crate) use switches::Switches;
+pub(crate) use woken_by::{WOKEN_BY_BITS, WokenBy, for_recorder, pack_root};
 
 /// The index of a spawn location in [`Locations`](crate::recorder::hot::locations::Locations).
 pub(crate) type LocationId = u32;
@@ -118,6 +120,8 @@ kinds! {
     Name = FIRST_NOTE + 12,
     /// The task has the name just noted.
     Named = FIRST_NOTE + 13,
+    /// Who woke the task of the next start of a poll ([`WokenBy`]).
+    WokenBy = FIRST_NOTE + 14,
 }
 
 impl Kind {
@@ -239,6 +243,12 @@ impl Record {
             || self.word >> READY_BITS == START_READY | task && task >> PACKED_ID_BITS == 0
     }
 
+    /// Returns who woke the task of the next start of a poll, packed, if it is a note of that.
+    #[inline]
+    pub(crate) fn woken_by(self) -> Option<u64> {
+        (self.word >> PAYLOAD_BITS == Kind::WokenBy as u64).then(|| self.payload())
+    }
+
     /// Returns whether only the times differ.
     #[inline]
     pub(crate) fn equals_but_for_time(self, other: Self) -> bool {
@@ -261,6 +271,15 @@ impl Record {
     #[inline]
     pub(crate) fn is_event(self) -> bool {
         self.word < Kind::Location.word()
+    }
+}
+
+/// Returns the records without a note of who woke the task of the first poll, if they begin with that.
+#[inline]
+pub(crate) fn after_note(records: &[Record]) -> &[Record] {
+    match records {
+        [first, rest @ ..] if first.woken_by().is_some() => rest,
+        _ => records,
     }
 }
 

@@ -8,7 +8,7 @@
 //! A new kind of record is decoded in [`Notes::read`].
 
 use crate::recorder::record::{
-    Kind, LocationId, Queue, Record, WaitId, unpack_ready, unpack_spawn, unpack_worker,
+    Kind, LocationId, Queue, Record, WaitId, WokenBy, unpack_ready, unpack_spawn, unpack_worker,
 };
 
 /// The meaning of a record, including the notes before it.
@@ -22,6 +22,7 @@ pub(crate) enum Entry {
     PollStart {
         task: u64,
         ready_ns: Option<u64>,
+        woken_by: Option<WokenBy>,
     },
     /// `wait` is where the task waits, if that is said; `UNKNOWN` if it isn't known where it waits now.
     PollEnd {
@@ -89,6 +90,8 @@ pub(crate) struct Notes {
     location: Option<LocationId>,
     /// The time for which the task of the next poll had been ready.
     ready_ns: Option<u64>,
+    /// Who woke the task of a poll, packed, and the start of that in ticks. A note is left over if there was no room for the poll.
+    woken_by: (u64, u64),
     // The parts of the next reading.
     late_ns: u64,
     run_delay_ns: Option<u64>,
@@ -112,12 +115,14 @@ impl Notes {
             }
             Kind::PollStart => {
                 self.wait = None;
-                Entry::PollStart { task: payload, ready_ns: self.ready_ns.take() }
+                let (ready_ns, woken_by) = (self.ready_ns.take(), self.woken_by_at(record.ticks));
+                Entry::PollStart { task: payload, ready_ns, woken_by }
             }
             Kind::PollStartReady => {
                 self.wait = None;
                 let (task, ready_ns) = unpack_ready(record.packed_payload());
-                Entry::PollStart { task, ready_ns: Some(ready_ns) }
+                let woken_by = self.woken_by_at(record.ticks);
+                Entry::PollStart { task, ready_ns: Some(ready_ns), woken_by }
             }
             Kind::PollEnd => Entry::PollEnd { task: payload, wait: self.wait.take() },
             Kind::PollEndAt => Entry::PollEnd { task: record.task()?, wait: record.wait() },
@@ -138,14 +143,14 @@ impl Notes {
             Kind::Named => Entry::Name { task: payload, name: self.name.take()? },
             Kind::End => Entry::End,
             note => {
-                self.note(note, payload);
+                self.note(note, payload, record.ticks);
                 return None;
             }
         })
     }
 
     #[inline]
-    fn note(&mut self, kind: Kind, payload: u64) {
+    fn note(&mut self, kind: Kind, payload: u64, ticks: u64) {
         match kind {
             Kind::Location => self.location = Some(payload as LocationId),
             Kind::Ready => self.ready_ns = Some(payload),
@@ -154,6 +159,7 @@ impl Notes {
             Kind::Switches => self.switches = Some(payload),
             Kind::Name => self.name = Some(payload as u32),
             Kind::Waits => self.wait = Some(payload as WaitId),
+            Kind::WokenBy => self.woken_by = (payload, ticks),
             // A run of a stream has no note of its stream, and the rest are entries.
             _ => {}
         }
@@ -178,6 +184,13 @@ impl Notes {
     #[inline]
     pub(crate) fn forget_ready(&mut self) {
         self.ready_ns = None;
+    }
+
+    /// Returns who woke the task of the poll that starts at `ticks`, and forgets it.
+    #[inline]
+    fn woken_by_at(&mut self, ticks: u64) -> Option<WokenBy> {
+        let (by, start) = std::mem::take(&mut self.woken_by);
+        if start == ticks { WokenBy::unpack(by) } else { None }
     }
 
     /// Returns the location that is noted for the next spawn.
@@ -272,6 +285,10 @@ impl<P> ThreadState<P> {
                 let (task, terminated) = (termination.payload(), Some(termination.ticks));
                 let (end, rest) = (&rest[1], &rest[2..]);
                 later = visitor.whole_poll(self, WholePoll { task, start, end, terminated, rest });
+            } else if let Some(woken_by) = start.woken_by() {
+                // Before most polls there is one.
+                self.notes.woken_by = (woken_by, start.ticks);
+                later = rest;
             } else {
                 later = rest;
                 self.read_one(*start, visitor);
@@ -285,7 +302,7 @@ impl<P> ThreadState<P> {
         let at = record.ticks;
         match self.notes.read(record) {
             None => {}
-            Some(Entry::PollStart { task, ready_ns }) => {
+            Some(Entry::PollStart { task, ready_ns, .. }) => {
                 let poll = OpenPoll { task, start: at, ready_ns, more: () };
                 let more = visitor.poll_starts(self, &poll);
                 self.polls.push(OpenPoll { task, start: at, ready_ns, more });
@@ -307,5 +324,34 @@ impl<P> ThreadState<P> {
     /// Returns the task that it polls.
     pub(crate) fn polled(&self) -> Option<u64> {
         self.polls.last().map(|poll| poll.task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::pack_ready;
+
+    #[test]
+    fn who_woke_is_told_of_the_poll_that_starts_then() {
+        let by = WokenBy::Task(7);
+        let note = Record::new(50, Kind::WokenBy, by.pack().unwrap());
+        let plain = |ticks| Record::new(ticks, Kind::PollStart, 3);
+        let ready = |ticks| Record::event(ticks, Kind::PollStartReady, pack_ready(3, 9).unwrap());
+        let mut notes = Notes::default();
+        for (record, expected) in [
+            (plain(50), None),
+            (note, None),
+            // There was no room for the poll.
+            (plain(51), None),
+            (note, None),
+            (ready(50), Some(by)),
+        ] {
+            let woken_by = match notes.read(record) {
+                Some(Entry::PollStart { woken_by, .. }) => woken_by,
+                _ => None,
+            };
+            assert_eq!(woken_by, expected, "{record:?}");
+        }
     }
 }

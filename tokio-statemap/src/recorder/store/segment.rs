@@ -153,6 +153,15 @@ pub(crate) fn events_of(segments: &[Segment]) -> u64 {
     events
 }
 
+/// Returns the number of events in that time, both ends included.
+pub(crate) fn events_between(segments: &[Segment], from_ticks: u64, to_ticks: u64) -> u64 {
+    let mut events = 0;
+    for segment in segments {
+        events += events_in(segment.between(from_ticks, to_ticks));
+    }
+    events
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,7 +32,7 @@ pub(super) enum Cell<'a> {
 }
 
 /// The columns of a table of polls. Times are in ns, and `start_ns` counts from the start of recording, as in the report.
-pub(super) const POLL_COLUMNS: [Column; 24] = [
+pub(super) const POLL_COLUMNS: [Column; 25] = [
     ("run", Kind::Text),
     ("task", Kind::Text),
     ("name", Kind::Text),
@@ -43,6 +43,7 @@ pub(super) const POLL_COLUMNS: [Column; 24] = [
     ("length_ns", Kind::Number),
     ("held_ns", Kind::Number),
     ("ready_ns", Kind::Number),
+    ("woken_by", Kind::Text),
     ("is_running", Kind::Bool),
     ("is_cut", Kind::Bool),
     ("own_ns", Kind::Number),
@@ -72,13 +73,14 @@ pub(super) struct PollRow<'a> {
 
 impl PollRow<'_> {
     /// Calls `write` with the cells of [`POLL_COLUMNS`], of which the first is `run`.
-    pub(super) fn cells<R>(&self, run: &str, write: impl FnOnce(&[Cell<'_>; 24]) -> R) -> R {
+    pub(super) fn cells<R>(&self, run: &str, write: impl FnOnce(&[Cell<'_>; 25]) -> R) -> R {
         let Self { task, spawn_location, poll, facts, length_ns } = self;
         let cause = facts.cause.as_ref();
         let frame = facts.blame.as_ref().and_then(|blame| blame.frame.as_ref());
         let act = facts.blame.as_ref().map(|blame| blame.blocking_cause.as_str());
         let function = frame.map(text::function);
         let file = frame.and_then(text::file);
+        let woken_by = poll.woken_by().map(|by| by.to_string());
         write(&[
             Cell::Text(Some(run)),
             Cell::Text(Some(&task.key.to_string())),
@@ -90,6 +92,7 @@ impl PollRow<'_> {
             Cell::Number(Some(*length_ns)),
             Cell::Number(Some(facts.held_ns)),
             Cell::Number(facts.ready_ns),
+            Cell::Text(woken_by.as_deref()),
             Cell::Bool(poll.end_ns().is_none()),
             Cell::Bool(poll.is_cut_left() || poll.is_cut_right()),
             Cell::Number(Some(facts.own_ns)),

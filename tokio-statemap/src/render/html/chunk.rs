@@ -3,8 +3,8 @@
 //! A chunk is a `script` element that no browser runs. Its text is base64 of a raw deflate stream, which contains, all
 //! numbers being LEB128:
 //!
-//! - the section, the number of pieces, and the lengths of the five columns in bytes;
-//! - the columns: rows, times, states, workers, tags.
+//! - the section, the number of pieces, and the lengths of the six columns in bytes;
+//! - the columns: rows, times, states, workers, tags, wakers.
 //!
 //! A piece is a part of one row's transitions. Long rows are cut into pieces, so that neither side needs more memory
 //! than a chunk takes.
@@ -17,6 +17,8 @@
 //! - *workers*, for polls: twice the worker's index + 1 (0: none), plus 1 if the poll handed the worker on; then how
 //!   long it had held the worker, in the same units.
 //! - *tags*: the index + 1, or 0.
+//! - *wakers*, for polls: who woke the task (0: unknown, 1: the runtime, 2: a blocking task, 3: another thread, 4: a task that
+//!   isn't shown, 5 and more: the task at this place of the rows).
 
 use std::io::{self, Write};
 
@@ -24,13 +26,19 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate::compress_to_vec;
 
-use crate::analysis::picture::{Role, Section, SectionKind, Transition};
+use crate::analysis::picture::{Role, Section, SectionKind, Transition, Waker};
 use crate::util::map::Map;
 
 pub(super) const NEW_ROW: u64 = 1;
 const NEW_LANE: u64 = 2;
 pub(super) const HAS_DESCRIPTION: u64 = 4;
 const IS_ROOT: u64 = 8;
+
+/// The number of columns.
+pub(super) const COLUMNS: usize = 6;
+/// In the column of wakers, a task that isn't shown, and the first of those that are.
+pub(super) const NOT_SHOWN: u64 = 4;
+pub(super) const FIRST_ROW: u64 = 5;
 
 /// The size from which a chunk is written.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -80,6 +88,9 @@ struct Columns {
     states: Vec<u8>,
     workers: Vec<u8>,
     tags: Vec<u8>,
+    wakers: Vec<u8>,
+    /// The places of the rows of the section; `None` if it doesn't say who woke its tasks.
+    places: Option<Vec<u32>>,
 }
 
 impl<'a> Writer<'a> {
@@ -92,6 +103,7 @@ impl<'a> Writer<'a> {
     pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
         self.written.sections.push(WrittenSection::default());
         let places = section.places();
+        self.columns.places = section.has_wakers().then(|| places.clone());
         let mut prefixes = Map::default();
         let mut head = Vec::new();
         for lane in 0..section.lanes.len() - 1 {
@@ -234,6 +246,17 @@ impl Columns {
         if section.has_tags() {
             varint(transition.tag.map_or(0, |tag| u64::from(tag) + 1), &mut self.tags);
         }
+        if let (Some(places), Role::Running) = (&self.places, section.role_of(transition.state)) {
+            let waker = match transition.woken_by {
+                None => 0,
+                Some(Waker::Runtime) => 1,
+                Some(Waker::BlockingTask) => 2,
+                Some(Waker::Thread) => 3,
+                Some(Waker::NotShown) => NOT_SHOWN,
+                Some(Waker::Row(row)) => FIRST_ROW + u64::from(places[row as usize]),
+            };
+            varint(waker, &mut self.wakers);
+        }
     }
 
     fn end_piece(&mut self, piece: &mut Piece, flags: u64, head: &[u8]) {
@@ -244,8 +267,9 @@ impl Columns {
         piece.count = 0;
     }
 
-    fn all(&mut self) -> [&mut Vec<u8>; 5] {
-        [&mut self.rows, &mut self.times, &mut self.states, &mut self.workers, &mut self.tags]
+    fn all(&mut self) -> [&mut Vec<u8>; COLUMNS] {
+        let Self { rows, times, states, workers, tags, wakers, .. } = self;
+        [rows, times, states, workers, tags, wakers]
     }
 
     fn len(&mut self) -> usize {
@@ -289,6 +313,11 @@ impl Section<'_> {
     /// Returns whether its transitions have workers.
     pub(super) fn has_workers(&self) -> bool {
         self.kind == SectionKind::Tasks && self.source.knows_workers()
+    }
+
+    /// Returns whether its transitions have who woke a task.
+    pub(super) fn has_wakers(&self) -> bool {
+        self.kind == SectionKind::Tasks && self.source.knows_wakers()
     }
 
     /// Returns whether its transitions have tags.

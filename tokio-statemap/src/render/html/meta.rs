@@ -85,6 +85,7 @@ fn section(section: &Section<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
         ("events", &events),
         ("groups", &array(&section.groups, |each| group(section, each))),
         ("hasTags", &section.has_tags()),
+        ("hasWakers", &section.has_wakers()),
         ("hasWorkers", &section.has_workers()),
         ("indices", &indices),
         ("issues", &section.issues.as_ref().map(|of| issues::issues(of, &section.places(), whole))),

@@ -12,7 +12,7 @@ use super::page;
 use super::write;
 use crate::analysis::picture::tests::timeline;
 use crate::analysis::picture::why_tests::explained;
-use crate::analysis::picture::{Picture, Role, SourceFiles};
+use crate::analysis::picture::{Picture, Role, SourceFiles, Waker};
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
@@ -62,6 +62,9 @@ impl Bytes<'_> {
     }
 }
 
+/// A time, a state, the worker, how long that was held, and who woke.
+type Change = (u64, u64, Option<u64>, Option<u64>, u64);
+
 /// A row of the page.
 #[derive(Debug, Default, PartialEq)]
 struct Row {
@@ -70,7 +73,7 @@ struct Row {
     is_root: bool,
     begins_lane: bool,
     /// Time, state, worker, and the time for which it was held.
-    transitions: Vec<(u64, u64, Option<u64>, Option<u64>)>,
+    transitions: Vec<Change>,
 }
 
 /// Reads the rows of each section by the description of the format, without code of the writer.
@@ -90,16 +93,16 @@ fn rows(page: &str) -> Vec<Vec<Row>> {
         let mut head = Bytes(&bytes);
         let section = head.varint() as usize;
         let pieces = head.varint();
-        let lengths: Vec<usize> = (0..5).map(|_| head.varint() as usize).collect();
+        let lengths: Vec<usize> = (0..6).map(|_| head.varint() as usize).collect();
         let mut rest = head.0;
         let mut columns = lengths.into_iter().map(|length| {
             let (column, after) = rest.split_at(length);
             rest = after;
             Bytes(column)
         });
-        let mut column = || columns.next().expect("five columns");
+        let mut column = || columns.next().expect("six columns");
         let (mut of_rows, mut times, mut states) = (column(), column(), column());
-        let (mut workers, tags) = (column(), column());
+        let (mut workers, tags, mut wakers) = (column(), column(), column());
         assert!(tags.0.is_empty());
         let rows = &mut sections[section];
         let meta = &meta["sections"][section];
@@ -126,17 +129,20 @@ fn rows(page: &str) -> Vec<Vec<Row>> {
             for _ in 0..count {
                 now += times.varint();
                 let state = states.varint();
-                let (mut worker, mut held) = (None, None);
-                if meta["hasWorkers"] == true && meta["states"][state as usize]["role"] == "running"
-                {
+                let (mut worker, mut held, mut waker) = (None, None, 0);
+                let is_poll = meta["states"][state as usize]["role"] == "running";
+                if meta["hasWakers"] == true && is_poll {
+                    waker = wakers.varint();
+                }
+                if meta["hasWorkers"] == true && is_poll {
                     let value = workers.varint();
                     worker = (value / 2).checked_sub(1);
                     held = (value % 2 == 1).then(|| workers.varint());
                 }
-                row.transitions.push((now, state, worker, held));
+                row.transitions.push((now, state, worker, held, waker));
             }
         }
-        assert!([of_rows, times, states, workers].iter().all(|column| column.0.is_empty()));
+        assert!([of_rows, times, states, workers, wakers].iter().all(|column| column.0.is_empty()));
     }
     for (rows, section) in sections.iter().zip(tail["sections"].as_array().expect("sections")) {
         assert_eq!(section["rows"], rows.len());
@@ -161,7 +167,16 @@ fn expected(picture: &Picture<'_>) -> Vec<Vec<Row>> {
                 section.source.walk(row, &mut |t| {
                     let is_poll = section.role_of(t.state) == Role::Running;
                     let worker = t.worker.filter(|_| is_poll).map(u64::from);
-                    found.transitions.push((t.time_ns, u64::from(t.state), worker, t.held_ns));
+                    let waker = match t.woken_by {
+                        None => 0,
+                        Some(Waker::Runtime) => 1,
+                        Some(Waker::BlockingTask) => 2,
+                        Some(Waker::Thread) => 3,
+                        Some(Waker::NotShown) => 4,
+                        Some(Waker::Row(row)) => 5 + place(row) as u64,
+                    };
+                    let state = u64::from(t.state);
+                    found.transitions.push((t.time_ns, state, worker, t.held_ns, waker));
                 });
                 found
             })

@@ -123,12 +123,18 @@ fn names_what_exhausted_the_blocking_pool() {
     let workers = "The workers were busy 12.0 % of the time.";
     assert_eq!(verdict(&timeline), format!("{said} {workers}"));
 
-    // Long polls delayed much: the pool has a line.
+    // Long polls held the workers for less than tasks waited for the pool.
     *timeline.tasks = vec![task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 120 * MS, 0, 0)])];
+    assert_eq!(verdict(&timeline), format!("{said} {workers}"));
+
+    // For longer: the pool has a line.
+    let shorter = ExhaustedPool { waited_ns: 50 * MS, ..exhausted_pool() };
+    timeline.pool.exhausted = Some(shorter);
     assert!(
         verdict(&timeline).starts_with("Tasks spawned at src/once.rs:1:2 held the runtime up: ")
     );
-    assert!(timeline.report().to_string().replace('\n', " ").contains(said));
+    let said = said.replace("for 12.0 s in sum", "for 50.0 ms in sum");
+    assert!(timeline.report().to_string().replace('\n', " ").contains(&said));
 
     *timeline.tasks = Vec::new();
     let mut pool = exhausted_pool();

@@ -4,7 +4,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
 use super::field::shorten;
-use super::value::{Number, Parent};
+use super::value::{Number, Parent, Woke};
 use crate::statemap::run::origin_name;
 use crate::trace::timeline::FrameOrigin;
 
@@ -20,6 +20,7 @@ pub(super) struct Part {
     pub(super) data: u64,
     pub(super) apart: Vec<(u64, u8)>,
     pub(super) polls: Vec<u32>,
+    pub(super) woken_by: Vec<(Option<Woke>, u64)>,
     pub(super) cut: Vec<(u64, u8)>,
     pub(super) parents: Vec<(Option<Parent>, u64)>,
     pub(super) causes: Vec<CauseEntry>,

@@ -198,7 +198,7 @@ impl Reader {
                 return Err(format!("time {what}; it must be greater each time"));
             }
         }
-        entity.data.push(Datum { time_ns, state, tag, mark: Mark::default() });
+        entity.data.push(Datum { time_ns, state, tag, mark: Mark::default(), woken_by: 0 });
         self.statemap.end_ns = self.statemap.end_ns.max(time_ns);
         self.last = Some((time_ns, self.position));
         Ok(())

@@ -17,6 +17,7 @@ use crate::statemap::write::{Spaced, WaitTags, tag_of};
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{TaskKey, WaitId};
+use crate::trace::woken_by::WokenBy;
 
 /// Data that gets its rows one by one.
 pub(crate) struct Rows {
@@ -48,7 +49,20 @@ pub(crate) struct Change {
     pub(crate) wait: Option<WaitId>,
     /// The thread and worker of a poll, and the sides on which it is cut.
     pub(crate) poll: Option<(u32, Option<u16>, u8)>,
+    /// Who woke the task for that poll.
+    pub(crate) woken_by: Option<Waker>,
 }
+
+/// Who woke a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waker {
+    Known(WokenBy),
+    /// The task at this place among all.
+    Place(u64),
+}
+
+/// Set in [`Datum::woken_by`] where it is a place still.
+const IS_PLACE: u64 = 1 << 63;
 
 /// Distinct values in the order of their first use.
 struct Once<T> {
@@ -149,11 +163,28 @@ impl Rows {
                     }
                     None => Mark::new(apart_ns, 0, 0),
                 },
+                woken_by: match change.woken_by {
+                    None => 0,
+                    Some(Waker::Known(by)) => by.pack(),
+                    Some(Waker::Place(place)) => place | IS_PLACE,
+                },
             });
         }
         let name = row.name[..runtime + of_key.len()].to_owned();
         self.tasks.push((key, Entity { name, description: None, data, parent: row.parent }));
         Ok(key)
+    }
+
+    /// Says which tasks are at which places, for who woke.
+    pub(crate) fn wakers(&mut self, keys: &[TaskKey]) -> Result<(), String> {
+        for datum in self.tasks.iter_mut().flat_map(|(_, entity)| &mut entity.data) {
+            if datum.woken_by & IS_PLACE != 0 {
+                let place = usize::try_from(datum.woken_by & !IS_PLACE).ok();
+                let key = place.and_then(|place| keys.get(place)).ok_or("a waker isn't there")?;
+                datum.woken_by = WokenBy::Task(*key).pack();
+            }
+        }
+        Ok(())
     }
 
     /// Says what the parents of tasks are that weren't known before, by the places of the tasks.
@@ -174,7 +205,7 @@ impl Rows {
         let data = changes.map(|(real_ns, state, tag)| {
             let (time_ns, apart_ns) = if is_of_run { times.next(real_ns) } else { (real_ns, 0) };
             let mark = Mark::new(apart_ns.min(MOST_APART) as u8, 0, 0);
-            Datum { time_ns, state, tag, mark }
+            Datum { time_ns, state, tag, mark, woken_by: 0 }
         });
         let entity = Entity {
             name: name.to_owned(),
@@ -290,7 +321,7 @@ impl Rows {
         if let Some((data, latest_ns)) = first.map(|first| &mut first.data).zip(latest_ns) {
             let end_ns = length_ns.max(latest_ns.saturating_add(1));
             if let Some(last) = data.last() {
-                data.push(Datum { time_ns: end_ns, mark: Mark::default(), ..*last });
+                data.push(Datum { time_ns: end_ns, mark: Mark::default(), woken_by: 0, ..*last });
                 statemap.end_ns = end_ns;
             }
         }

@@ -152,6 +152,11 @@ impl RunReader {
             std::iter::repeat_n(run[0], run.get(1).map_or(0, |&count| count as usize))
         });
         let mut polls = (0..).zip(runs);
+        let is_known = !part.woken_by.is_empty();
+        let mut woken = part.woken_by.iter().flat_map(|(by, count)| {
+            let by = by.map_or(0, |by| by.0.pack());
+            std::iter::repeat_n(by, usize::try_from(*count).unwrap_or(usize::MAX))
+        });
         for n in 0..part.data {
             let datum = self.next_datum(entities).ok_or("`data` is more than there are")?;
             let apart = apart.next_if(|apart| apart.0 == n).map_or(0, |apart| apart.1);
@@ -164,10 +169,15 @@ impl RunReader {
                 }
                 let cut = cut.next_if(|cut| cut.0 == poll).map_or(0, |cut| cut.1);
                 datum.mark = Mark::new(apart, cut, index);
+                if is_known {
+                    let by = woken.next();
+                    datum.woken_by = by.ok_or("`wokenBy` are fewer than the polls in the data")?;
+                }
             }
         }
         self.data += part.data;
         let is_left = apart.next().is_some() || cut.next().is_some() || polls.next().is_some();
+        let is_left = is_left || woken.next().is_some();
         if is_left { Err("it describes more than `data`".to_owned()) } else { Ok(()) }
     }
 

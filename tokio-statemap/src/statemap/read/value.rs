@@ -3,8 +3,9 @@
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
-use crate::statemap::run::LARGEST_NUMBER;
+use crate::statemap::run::{BLOCKING, LARGEST_NUMBER, RUNTIME, THREAD};
 use crate::trace::timeline::TaskKey;
+use crate::trace::woken_by::WokenBy;
 
 /// A whole number, which is a string of digits if it is over 2^53.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,22 @@ pub(crate) struct Number(pub(crate) u64);
 /// A task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parent(pub(super) TaskKey);
+
+/// Who woke a task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Woke(pub(super) WokenBy);
+
+impl<'de> Deserialize<'de> for Woke {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        Ok(Self(match value.as_str() {
+            Some(RUNTIME) => WokenBy::Runtime,
+            Some(BLOCKING) => WokenBy::BlockingTask,
+            Some(THREAD) => WokenBy::Thread,
+            _ => WokenBy::Task(Parent::deserialize(value).map_err(D::Error::custom)?.0),
+        }))
+    }
+}
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

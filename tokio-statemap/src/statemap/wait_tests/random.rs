@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::trace::woken_by::WokenBy;
 
 /// A pseudo-random sequence (xorshift64*).
 struct Random(u64);
@@ -50,6 +51,17 @@ impl Random {
         WaitId::new([0, 1, 2, 5, 9, 16_383][self.below(6) as usize])
     }
 
+    fn woken_by(&mut self) -> Option<WokenBy> {
+        [
+            None,
+            Some(WokenBy::Runtime),
+            Some(WokenBy::BlockingTask),
+            Some(WokenBy::Thread),
+            Some(WokenBy::Task(TaskKey::Root(self.below(2) as u32))),
+            Some(WokenBy::Task(TaskKey::Spawned(self.below(3)))),
+        ][self.below(6) as usize]
+    }
+
     fn name(&mut self) -> Option<std::sync::Arc<str>> {
         self.is(3).then(|| self.text().into())
     }
@@ -69,7 +81,9 @@ impl Random {
             let ready_ns = (n > 0 && self.is(2)).then_some(at_ns);
             let start_ns = at_ns + 1 + self.below(99);
             at_ns = start_ns + self.below(99);
-            let poll = Poll::open(start_ns, self.below(2) as u32, Some(0)).ready(ready_ns);
+            let poll = Poll::open(start_ns, self.below(2) as u32, Some(0))
+                .ready(ready_ns)
+                .by(self.woken_by());
             polls.push(poll.ended(at_ns).waits_at(self.wait()));
             at_ns += 1;
         }

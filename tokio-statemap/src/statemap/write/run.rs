@@ -5,9 +5,10 @@ use std::io;
 
 use super::stream::Text;
 use crate::recorder::id_map::IdMap;
-use crate::statemap::run::{LARGEST_NUMBER, MOST_APART, TAG};
+use crate::statemap::run::{BLOCKING, LARGEST_NUMBER, MOST_APART, RUNTIME, TAG, THREAD};
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{Poll, StackFrame, TaskKey, Timeline};
+use crate::trace::woken_by::WokenBy;
 use crate::util::json::Json;
 use crate::util::map::Map;
 
@@ -40,6 +41,18 @@ impl Json for TaskKey {
     }
 }
 
+/// A task is as above, and the others are words.
+impl Json for WokenBy {
+    fn write(&self, to: &mut String) {
+        match self {
+            Self::Task(task) => task.write(to),
+            Self::Runtime => RUNTIME.write(to),
+            Self::BlockingTask => BLOCKING.write(to),
+            Self::Thread => THREAD.write(to),
+        }
+    }
+}
+
 /// A location is `[file, line, column]`.
 impl Json for SpawnLocation {
     fn write(&self, to: &mut String) {
@@ -66,6 +79,7 @@ lists! {
     Apart: "apart"
     RanOn: "ranOn"
     Polls: "polls"
+    WokenBy: "wokenBy"
     Cut: "cut"
     Parents: "parents"
     Causes: "causes"
@@ -103,6 +117,7 @@ pub(super) struct Parts {
     ran_on: IdMap<u64>,
     last_ran_on: Option<(u64, u64)>,
     poll_run: RunLength<u64>,
+    woken_run: RunLength<Option<WokenBy>>,
     parent_run: RunLength<Option<TaskKey>>,
 }
 
@@ -119,6 +134,7 @@ impl Parts {
             ran_on: IdMap::default(),
             last_ran_on: None,
             poll_run: RunLength(None),
+            woken_run: RunLength(None),
             parent_run: RunLength(None),
         }
     }
@@ -185,6 +201,9 @@ impl Parts {
             self.push(List::Polls, &index);
             self.push(List::Polls, &count);
         }
+        if let Some((by, count)) = self.woken_run.push(poll.woken_by()) {
+            self.add(List::WokenBy, &[&by, &count]);
+        }
         if poll.cuts() > 0 {
             let (nth, cuts) = (self.polls, u32::from(poll.cuts()));
             self.add(List::Cut, &[&nth, &cuts]);
@@ -233,6 +252,10 @@ impl Parts {
         self.bytes += list.len() - before;
     }
 
+    fn is_empty(&self, list: List) -> bool {
+        self.lists[list as usize].is_empty()
+    }
+
     /// Writes a part if it is large.
     #[inline]
     pub(super) fn write_if_full(&mut self, text: &mut Text<'_>) -> io::Result<()> {
@@ -244,6 +267,13 @@ impl Parts {
         if let Some((index, count)) = self.poll_run.end() {
             self.push(List::Polls, &index);
             self.push(List::Polls, &count);
+        }
+        // If it isn't known of any, there is no list.
+        let woken = self.woken_run.end();
+        if let Some((by, count)) =
+            woken.filter(|(by, _)| by.is_some() || !self.is_empty(List::WokenBy))
+        {
+            self.add(List::WokenBy, &[&by, &count]);
         }
         if let Some((parent, count)) = self.parent_run.end() {
             self.add(List::Parents, &[&parent, &count]);

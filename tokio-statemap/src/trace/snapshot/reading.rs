@@ -8,6 +8,7 @@ use crate::recorder::waits::names::NameId;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::{Snapshot, streams, task_id};
 use crate::trace::wait_id::WaitId;
+use crate::trace::woken_by::WokenBy;
 
 /// A record, resolved with the notes before it.
 #[derive(Clone, Copy, Debug)]
@@ -81,10 +82,11 @@ impl<'a> StreamReader<'a> {
                 let (task_id, location) = (task_id(task), location(at));
                 Event::TaskSpawn { task_id, time_ns, thread, location }
             }
-            Entry::PollStart { task, ready_ns } => {
+            Entry::PollStart { task, ready_ns, woken_by } => {
                 let (task_id, ready_ns) =
                     (task_id(task), ready_ns.map(|ready_ns| time_ns.saturating_sub(ready_ns)));
-                Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns }
+                let woken_by = woken_by.map(WokenBy::from_record);
+                Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns, woken_by }
             }
             Entry::PollEnd { task, wait } => {
                 let end = Event::TaskPollEnd { task_id: task_id(task), time_ns, thread, worker };

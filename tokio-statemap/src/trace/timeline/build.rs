@@ -150,9 +150,9 @@ impl Builder {
                 let parent = thread.polls.last().map(|&(id, _)| id);
                 self.tasks.entry(task_id).or_default().spawn(time_ns, location, parent);
             }
-            Event::TaskPollStart { task_id, worker, ready_ns, .. } => {
+            Event::TaskPollStart { task_id, worker, ready_ns, woken_by, .. } => {
                 thread.claim_if_worker(time_ns, number, worker, WorkerState::Running);
-                let poll = Poll::open(time_ns, number, worker).ready(ready_ns);
+                let poll = Poll::open(time_ns, number, worker).ready(ready_ns).by(woken_by);
                 thread.polls.push((task_id, poll));
             }
             Event::TaskPollEnd { task_id, worker, .. } => {

@@ -414,7 +414,14 @@ mod tests {
         let spawn = |time_ns, thread| Event::TaskSpawn { task_id, time_ns, thread, location: None };
         let poll = |task_id| {
             let (time_ns, thread) = (5, 1);
-            Event::TaskPollStart { task_id, time_ns, thread, worker: None, ready_ns: None }
+            Event::TaskPollStart {
+                task_id,
+                time_ns,
+                thread,
+                worker: None,
+                ready_ns: None,
+                woken_by: None,
+            }
         };
         let of = |events: &[Event]| {
             let mut builder = Builder::new(vec![(0, 90)], 0, 0);

@@ -93,6 +93,14 @@ impl Timeline {
         found.map_or(&[], |place| &self.places.calls_at_end[place].1)
     }
 
+    /// Returns all places where tasks wait.
+    pub(crate) fn all_waits(&self) -> impl Iterator<Item = (WaitId, &Wait)> {
+        self.places.waits.iter().enumerate().filter_map(|(index, wait)| {
+            let id = WaitId::new(u16::try_from(index + 1).ok()?)?;
+            (!wait.frames.is_empty()).then_some((id, wait))
+        })
+    }
+
     pub(crate) fn wait(&self, id: WaitId) -> Option<&Wait> {
         self.places.waits.get(id.index()).filter(|wait| !wait.frames.is_empty())
     }

@@ -1,10 +1,11 @@
 //! A poll of a task.
 
 use crate::trace::wait_id::WaitId;
+use crate::trace::woken_by::WokenBy;
 
 /// A poll of a task.
 ///
-/// It takes 32 bytes, as there may be millions.
+/// It takes 40 bytes, as there may be millions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Poll {
     start_ns: u64,
@@ -12,6 +13,8 @@ pub struct Poll {
     end_ns: u64,
     /// `UNKNOWN` if Tokio didn't report it.
     ready_ns: u64,
+    /// Packed; 0 if it isn't known.
+    woken_by: u64,
     thread: u32,
     /// `NO_WORKER` on a thread that is no worker.
     worker: u16,
@@ -36,6 +39,7 @@ impl Poll {
             start_ns,
             end_ns: OPEN,
             ready_ns: UNKNOWN,
+            woken_by: 0,
             thread,
             worker: worker.unwrap_or(u32::MAX).min(NO_WORKER.into()) as u16,
             cut_and_wait: 0,
@@ -46,6 +50,13 @@ impl Poll {
     #[must_use]
     pub(crate) fn ready(mut self, ready_ns: Option<u64>) -> Self {
         self.ready_ns = ready_ns.unwrap_or(UNKNOWN);
+        self
+    }
+
+    /// Sets who woke the task then.
+    #[must_use]
+    pub(crate) fn by(mut self, woken_by: Option<WokenBy>) -> Self {
+        self.woken_by = woken_by.map_or(0, WokenBy::pack);
         self
     }
 
@@ -135,6 +146,14 @@ impl Poll {
         (self.ready_ns != UNKNOWN).then_some(self.ready_ns)
     }
 
+    /// Returns who woke the task for this poll, at [`ready_ns`](Self::ready_ns): its first wake since the poll before this
+    /// began, or who spawned it. `None` if that isn't known, as where wakes aren't seen.
+    ///
+    /// A task that is woken in its own poll is ready from the end of that on.
+    pub fn woken_by(&self) -> Option<WokenBy> {
+        WokenBy::unpack(self.woken_by)
+    }
+
     /// Returns the time for which the task was ready before this poll started, in ns.
     pub fn ready_for_ns(&self) -> Option<u64> {
         self.ready_ns().map(|ready| self.start_ns - ready)
@@ -172,6 +191,7 @@ impl std::fmt::Debug for Poll {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Poll")
             .field("ready_ns", &self.ready_ns())
+            .field("woken_by", &self.woken_by())
             .field("start_ns", &self.start_ns())
             .field("end_ns", &self.end_ns())
             .field("thread", &self.thread())

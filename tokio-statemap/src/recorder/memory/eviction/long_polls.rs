@@ -3,7 +3,7 @@
 use crate::recorder::memory::find;
 use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::record::reader::{Entry, Notes, OpenPoll, ThreadState, Visitor, WholePoll};
-use crate::recorder::record::{LocationId, Record, WaitId};
+use crate::recorder::record::{LocationId, Record, WaitId, after_note};
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::recorder::window::{Window, window_of};
 
@@ -168,7 +168,7 @@ impl Scan {
 
 /// Skips the whole polls at the start of `records`, as most are, that aren't long.
 fn skip_short(mut records: &[Record], long_poll: u64) -> &[Record] {
-    while let [start, end, rest @ ..] = records {
+    while let [start, end, rest @ ..] = after_note(records) {
         let is_short = end.ticks.saturating_sub(start.ticks) < long_poll;
         if !is_short || start.whole_poll(Some(end)).is_none() {
             break;

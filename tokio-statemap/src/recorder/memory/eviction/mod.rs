@@ -11,9 +11,9 @@ mod tests;
 
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::long_polls::{LongPoll, Scan};
-use crate::recorder::memory::eviction::pinned::{PinnedWindows, Place, number_in};
+use crate::recorder::memory::eviction::pinned::{PinnedWindows, Place};
 use crate::recorder::memory::live_tasks::LiveTasks;
-use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::store::segment::{Segment, events_between, events_of};
 use crate::recorder::window::{Window, window_of};
 
 /// Records between the store and their end.
@@ -149,7 +149,8 @@ impl Eviction {
         }
         let last = window.to.unwrap_or(u64::MAX);
         let room = self.pinned.room_for(&poll);
-        let number = |from, to| number_in(&self.staged, from, to);
+        // Notes are up to a third of the records.
+        let number = |from, to| events_between(&self.staged, from, to);
         // Where there is much around it, less of that is kept.
         let from = |at: u64, most| {
             let earliest = at.saturating_sub(limits.around).max(first).min(at);

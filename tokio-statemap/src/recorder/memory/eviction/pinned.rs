@@ -8,7 +8,7 @@ use crate::recorder::memory::eviction::long_polls::LongPoll;
 use crate::recorder::memory::live_tasks::{LiveTask, LiveTasks, Stream};
 use crate::recorder::memory::place_of;
 use crate::recorder::record::{Kind, LocationId, ROOT, Record, events_in};
-use crate::recorder::store::segment::{RecordWriter, Segment, StreamId};
+use crate::recorder::store::segment::{RecordWriter, Segment, StreamId, events_between};
 use crate::util::map::Map;
 
 /// The most pinned windows.
@@ -474,7 +474,7 @@ impl PinnedWindow {
     /// Ends it where it has as many events as it may, if these records are added.
     fn cut(&mut self, segments: &[Segment]) {
         let room = self.most_events.saturating_sub(self.events);
-        let end = last_with(room, self.to, &|to| number_in(segments, self.from, to));
+        let end = last_with(room, self.to, &|to| events_between(segments, self.from, to));
         // Late records are before what it has.
         self.to = end.max(self.last().unwrap_or(self.from)).min(self.to);
     }
@@ -518,7 +518,7 @@ impl PinnedWindow {
 }
 
 /// Returns how many records there are in that time, both ends included.
-pub(super) fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
+fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
     let mut number = 0;
     for segment in segments {
         number += segment.between(from, to).len() as u64;

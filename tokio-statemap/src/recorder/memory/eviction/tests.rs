@@ -324,5 +324,5 @@ fn a_pinned_window_ends_when_it_has_as_much_as_it_may() {
     evicted.stage(5000, &[(2, &[role(1211, 1)]), (3, &dense(1212..5000)), (4, &dense(1212..5000))]);
     evicted.look_through();
     let pin = evicted.eviction.pinned.iter().next().unwrap();
-    assert_eq!((pin.from, pin.to, pin.events), (950, 1249, 78));
+    assert_eq!((pin.from, pin.to, pin.events), (950, 1250, 80));
 }

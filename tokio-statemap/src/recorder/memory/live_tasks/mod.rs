@@ -71,9 +71,10 @@ pub(crate) struct Role {
 struct Update<'a> {
     live_tasks: &'a mut LiveTasks,
     id: StreamId,
-    /// All of the stream but its state.
-    stream: &'a mut Stream,
-    has_ended: bool,
+    // Of its stream all but the state.
+    parked: &'a mut Option<bool>,
+    stopped: &'a mut bool,
+    terminated: &'a mut Option<u64>,
 }
 
 impl Visitor for Update<'_> {
@@ -87,7 +88,7 @@ impl Visitor for Update<'_> {
         if let Some(terminated) = poll.terminated {
             // As a lookup would do, so that a late end of a poll doesn't add it again.
             live_tasks.is_polled(Record::new(poll.end.ticks, Kind::PollEnd, poll.task));
-            self.stream.terminated = Some(poll.task);
+            *self.terminated = Some(poll.task);
             live_tasks.ended.push((poll.task, terminated));
             return poll.rest;
         }
@@ -107,7 +108,7 @@ impl Visitor for Update<'_> {
         at: u64,
     ) {
         // One that ended in this poll isn't added again.
-        if self.stream.terminated != Some(task) {
+        if *self.terminated != Some(task) {
             let payload = wait.and_then(|wait| pack_wait(task, wait));
             let end = match payload {
                 Some(payload) => Record::new(at, Kind::PollEndAt, payload),
@@ -124,16 +125,15 @@ impl Visitor for Update<'_> {
             }
             Entry::LateOrigin { task, location } => self.live_tasks.has_origin(task, location),
             Entry::Terminate { task } => {
-                self.stream.terminated = Some(task);
+                *self.terminated = Some(task);
                 self.live_tasks.ended.push((task, at));
             }
             Entry::Worker(Some(worker)) => {
                 self.live_tasks.roles.push(Role { worker, stream: self.id, at });
             }
-            Entry::ThreadStop => self.stream.stopped = true,
-            Entry::Park => self.stream.parked = Some(true),
-            Entry::Unpark => self.stream.parked = Some(false),
-            Entry::End => self.has_ended = true,
+            Entry::ThreadStop => *self.stopped = true,
+            Entry::Park => *self.parked = Some(true),
+            Entry::Unpark => *self.parked = Some(false),
             // The rest is of no task that lives, nor of what a thread is or does.
             _ => {}
         }
@@ -294,18 +294,18 @@ impl LiveTasks {
     /// [`end_update`](Self::end_update).
     #[inline(never)]
     fn update_stream(&mut self, id: StreamId, records: &[Record]) {
-        // Taken out, so that the rest of `self` can be changed meanwhile.
-        let place = place_of(&mut self.streams, id);
-        let mut stream = std::mem::take(&mut self.streams[place].1);
-        let mut state = std::mem::take(&mut stream.state);
-        stream.window = self.known_from;
-        let mut update = Update { live_tasks: self, id, stream: &mut stream, has_ended: false };
+        // Taken out, so that the rest of `self` can be changed meanwhile. All of them, as one would be copied.
+        let mut streams = std::mem::take(&mut self.streams);
+        let place = place_of(&mut streams, id);
+        let Stream { state, parked, stopped, window, terminated } = &mut streams[place].1;
+        *window = self.known_from;
+        let mut update = Update { live_tasks: self, id, parked, stopped, terminated };
         state.read(records, &mut update);
-        if update.has_ended {
-            self.streams.remove(place);
-        } else {
-            self.streams[place].1 = Stream { state, ..stream };
+        // It is the last that a thread records.
+        if records.last().is_some_and(|last| last.kind() == Kind::End) {
+            streams.remove(place);
         }
+        self.streams = streams;
     }
 
     /// Removes the tasks that terminated.

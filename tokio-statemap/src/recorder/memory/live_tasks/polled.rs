@@ -1,7 +1,7 @@
 //! The tasks that were polled recently.
 
 use crate::recorder::boxed::boxed_array;
-use crate::recorder::record::{Kind, Record};
+use crate::recorder::record::{Kind, Record, after_note};
 
 /// The most recent ends of polls, by the lower bits of the task id: a direct-mapped cache.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ impl RecentlyPolled {
 
     /// Skips the whole polls at the start of `records` whose tasks are in the cache, and wait where they waited before.
     pub(super) fn skip_known<'a>(&mut self, mut records: &'a [Record]) -> &'a [Record] {
-        while let [start, end, rest @ ..] = records {
+        while let [start, end, rest @ ..] = after_note(records) {
             let Some(id) = end.poll_end() else { break };
             let known = &mut self.0[id as usize % Self::SLOTS];
             if !(known.equals_but_for_time(*end) && start.starts_poll_of(id)) {

@@ -8,7 +8,7 @@ use crate::recorder::memory::sums::thread::{Acts, Begun, PollOfRow};
 use crate::recorder::memory::sums::worker::Does;
 use crate::recorder::memory::sums::{Key, LongestPoll, Sums};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
-use crate::recorder::record::{Kind, LocationId, ROOT, Record, WaitId};
+use crate::recorder::record::{Kind, LocationId, ROOT, Record, WaitId, after_note};
 use crate::recorder::store::segment::StreamId;
 
 impl Sums {
@@ -146,7 +146,7 @@ impl Visitor for Add<'_> {
         }
         self.add_poll(thread, &poll);
         // Often there are many in a row.
-        let [start, rest @ ..] = poll.rest else { return poll.rest };
+        let [start, rest @ ..] = after_note(poll.rest) else { return poll.rest };
         if poll.terminated.is_none() && start.whole_poll(rest.first()).is_some() {
             return self.sums.add_usual_polls(thread, poll.rest);
         }

@@ -3,7 +3,7 @@
 use crate::recorder::memory::sums::thread::Begun;
 use crate::recorder::memory::sums::{RECENT, Recent, Sums};
 use crate::recorder::record::reader::ThreadState;
-use crate::recorder::record::{Record, unpack_ready};
+use crate::recorder::record::{Record, after_note, unpack_ready};
 
 /// A stretch of time, in ticks, and the length below which a poll is not among the longest.
 #[derive(Clone, Copy)]
@@ -61,11 +61,11 @@ impl Sums {
         let usual = Usual { from, length, least: longest.least(), recent };
         let mut later = records;
         // One location at a time, so that its sums stay in registers.
-        while let [start, end, ..] = later {
+        while let [start, end, ..] = after_note(later) {
             let Some(Poll { row, .. }) = usual.poll(*start, *end) else { break };
             let Some(sums) = rows.get_mut(row as usize) else { break };
             let (mut polls, mut held, mut longest_here) = (0, 0, 0);
-            while let [start, end, rest @ ..] = later {
+            while let [start, end, rest @ ..] = after_note(later) {
                 let Some(poll) = usual.poll(*start, *end).filter(|poll| poll.row == row) else {
                     break;
                 };

@@ -58,12 +58,12 @@ fn the_polls_are_those_of_the_report() {
         rows += 1;
         assert_eq!(row.get_long(6).unwrap() as u64, poll.start_ns());
         if poll.key() == longest {
-            assert_eq!(row.get_string(20).unwrap(), "shop::compute");
-            assert_eq!((row.get_long(22).unwrap(), row.get_long(15).unwrap()), (21, 7));
+            assert_eq!(row.get_string(21).unwrap(), "shop::compute");
+            assert_eq!((row.get_long(23).unwrap(), row.get_long(16).unwrap()), (21, 7));
         }
-        let blamed = row.get_column_iter().nth(23).map(|(_, act)| act.clone());
+        let blamed = row.get_column_iter().nth(24).map(|(_, act)| act.clone());
         if blamed != Some(Field::Null) {
-            own_ns += row.get_long(12).unwrap() as u64;
+            own_ns += row.get_long(13).unwrap() as u64;
         }
     }
     assert_eq!(rows, run.report.counts.polls);

@@ -12,6 +12,7 @@ pub(super) struct Arguments {
     location: u64,
     worker: u64,
     ready_ns: u64,
+    woken_by: u64,
     own_ns: u64,
     cause: u64,
     on_cpu_ns: u64,
@@ -32,6 +33,7 @@ impl Arguments {
             location: of("location"),
             worker: of("worker"),
             ready_ns: of("ready_ns"),
+            woken_by: of("woken_by"),
             own_ns: of("own_ns"),
             cause: of("cause"),
             on_cpu_ns: of("on_cpu_ns"),
@@ -69,6 +71,7 @@ pub(super) fn poll_arguments(
     let is_long = poll.worker().is_some()
         && u128::from(facts.held_ns) > timeline.settings.long_poll.as_nanos();
     let mut texts = vec![(arguments.task, context.names[task]), (arguments.location, location)];
+    texts.extend(poll.woken_by().map(|by| (arguments.woken_by, trace.string(&by.to_string()))));
     let mut numbers = Vec::new();
     numbers.extend(poll.worker().map(|worker| (arguments.worker, worker.into())));
     numbers.extend(facts.ready_ns.map(|ns| (arguments.ready_ns, ns)));

@@ -10,7 +10,8 @@ use super::trace::{Children, Kind, Text, Trace, Track};
 use crate::analysis::{Place, place_label};
 use crate::render::export::text;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Task, TaskKey, WaitId};
+use crate::trace::timeline::{Poll, Task, TaskKey, WaitId};
+use crate::trace::woken_by::WokenBy;
 
 /// Writes all tasks, and notes what their polls refer to.
 pub(super) fn write(context: &mut Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()> {
@@ -125,6 +126,11 @@ impl Writer<'_> {
                 }
                 TaskState::Spawned | TaskState::Ready => {
                     let next = polls.peek().zip(seen);
+                    if state == TaskState::Ready {
+                        if let Some(((_, poll), _)) = next {
+                            flow_in = self.wake(poll, trace)?;
+                        }
+                    }
                     let flow = next.map(|(&(i, _), seen)| self.flows.begin((seen, i)));
                     let name = Some((state.name(), "ready"));
                     trace.event(Kind::Begin, track, from_ns.1, name, |event| {
@@ -164,6 +170,22 @@ impl Writer<'_> {
         Ok(Some(flow))
     }
 
+    /// Marks the wake for a poll on the track of the task that woke, and returns the flow from there, if it is known in which poll
+    /// and when that was.
+    fn wake(&self, poll: &Poll, trace: &mut Trace<impl Write>) -> io::Result<Option<u64>> {
+        let tasks = &self.context.timeline().tasks;
+        let by = match poll.woken_by() {
+            Some(WokenBy::Task(by)) => tasks.position(by),
+            _ => None,
+        };
+        let wake = by.and_then(|by| Some((by, wake_within(poll, &tasks.at(by).polls)?)));
+        let Some((by, at_ns)) = wake else { return Ok(None) };
+        let (flow, track) = (trace.reserve_flows(1), Track::new(self.first + by as u64));
+        let (at_ns, name) = (self.context.at(at_ns), Some(("wake", "wake")));
+        trace.event(Kind::Instant, track, at_ns, name, |event| event.flow(flow))?;
+        Ok(Some(flow))
+    }
+
     /// Returns where a task waits.
     fn wait(&mut self, wait: WaitId, trace: &mut Trace<impl Write>) -> Option<Text> {
         let timeline = self.context.timeline();
@@ -172,4 +194,17 @@ impl Writer<'_> {
             Some(trace.string(&place_label(wait)))
         })
     }
+}
+
+/// Returns when the task of `poll` was woken for it, in ns, if that was in one of `polls`, which are in order. A task that is woken in
+/// its own poll is ready from the end of that on, and the time of the wake isn't known.
+fn wake_within(poll: &Poll, polls: &[Poll]) -> Option<u64> {
+    let at_ns = poll.ready_ns()?;
+    // The time is rounded, and clocks of two threads differ.
+    let slack_ns = 1_000 + (poll.start_ns() - at_ns) / 100_000;
+    let after = polls.partition_point(|poll| poll.start_ns() <= at_ns + slack_ns);
+    let mut recent = polls[after.saturating_sub(2)..after].iter().rev();
+    let end_ns = |poll: &Poll| poll.end_ns().unwrap_or(u64::MAX);
+    let poll = recent.find(|poll| at_ns <= end_ns(poll).saturating_add(slack_ns))?;
+    Some(at_ns.clamp(poll.start_ns(), end_ns(poll)))
 }

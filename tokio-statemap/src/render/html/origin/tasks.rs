@@ -12,13 +12,14 @@
 //! - for polls, the worker from 1 on, or 0; otherwise that of the columns, or if they have none, that of the poll
 //!   before;
 //! - for polls, the thread; otherwise the one that the worker was last on;
-//! - for polls, the sides on which they are cut; otherwise none.
+//! - for polls, the sides on which they are cut; otherwise none;
+//! - for polls, who woke the task, packed; otherwise that of the columns.
 
 use std::io;
 
 use super::exceptions::Exceptions;
 use super::{Placed, Run, TASKS, text, varint};
-use crate::analysis::picture::Transition;
+use crate::analysis::picture::{Transition, Waker};
 use crate::recorder::id_map::IdMap;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
@@ -80,6 +81,7 @@ struct OfTasks {
     of_worker: Exceptions,
     of_thread: Exceptions,
     of_cut: Exceptions,
+    of_waker: Exceptions,
     transitions: u64,
     waits: u64,
     polls: u64,
@@ -160,6 +162,10 @@ impl OfTasks {
         if let Some(cuts) = poll.map(Poll::cuts).filter(|&cuts| cuts > 0) {
             self.of_cut.number(self.polls, cuts.into());
         }
+        let woken_by = poll.and_then(Poll::woken_by);
+        if let (Some(by), None | Some(Waker::NotShown)) = (woken_by, drawn.woken_by) {
+            self.of_waker.number(self.polls, by.pack());
+        }
         self.polls += 1;
     }
 
@@ -177,5 +183,6 @@ impl OfTasks {
         self.of_worker.end(to);
         self.of_thread.end(to);
         self.of_cut.end(to);
+        self.of_waker.end(to);
     }
 }

@@ -5,7 +5,7 @@ use super::damaged;
 use super::origin::File;
 use super::parts::{Parts, SectionMeta, StateMeta, TailSection};
 use crate::error::ReadError;
-use crate::render::html::chunk::{HAS_DESCRIPTION, NEW_ROW};
+use crate::render::html::chunk::{COLUMNS, HAS_DESCRIPTION, NEW_ROW};
 
 /// Reads all rows, and passes them to their files.
 pub(super) fn read(
@@ -60,16 +60,16 @@ fn pieces(
     end: &mut impl FnMut(Row) -> Result<(), String>,
 ) -> Result<(), String> {
     let pieces = bytes.varint()?;
-    let mut lengths = [0; 5];
+    let mut lengths = [0; COLUMNS];
     for length in &mut lengths {
         *length = bytes.varint()?;
     }
-    let mut columns = [bytes; 5];
+    let mut columns = [bytes; COLUMNS];
     for (column, length) in columns.iter_mut().zip(lengths) {
         *column = Bytes::new(bytes.take(length)?);
     }
-    let [mut rows, mut times, mut states, mut workers, mut tags] = columns;
-    let is_poll = |state: &StateMeta| meta.has_workers && state.role == "running";
+    let [mut rows, mut times, mut states, mut workers, mut tags, mut wakers] = columns;
+    let is_poll = |state: &StateMeta| state.role == "running";
     let are_polls: Vec<bool> = meta.states.iter().map(is_poll).collect();
     for _ in 0..pieces {
         let (flags, count) = (rows.varint()?, rows.varint()?);
@@ -85,7 +85,7 @@ fn pieces(
             let state: u32 = states.number()?;
             let is_poll = *are_polls.get(state as usize).ok_or("a state isn't there")?;
             let mut worker = None;
-            if is_poll {
+            if is_poll && meta.has_workers {
                 let value = workers.varint()?;
                 let number = (value / 2).checked_sub(1).map(u16::try_from).transpose();
                 worker = number.map_err(|_| "a worker's number is too large")?;
@@ -94,10 +94,12 @@ fn pieces(
                 }
             }
             let tag = if meta.has_tags { tags.varint()?.checked_sub(1) } else { None };
-            row.transitions.push(Drawn { time, state, worker, tag });
+            let waker = if is_poll && meta.has_wakers { wakers.varint()? } else { 0 };
+            row.transitions.push(Drawn { time, state, worker, tag, waker });
         }
     }
-    match [rows, times, states, workers, tags, bytes].iter().all(|column| column.is_empty()) {
+    match [rows, times, states, workers, tags, wakers, bytes].iter().all(|column| column.is_empty())
+    {
         true => Ok(()),
         false => Err("a column is too long".to_owned()),
     }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use super::columns::{Bytes, Exceptions, Row};
 use super::parts::{Meta, SectionMeta};
+use crate::render::html::chunk::{FIRST_ROW, NOT_SHOWN};
 use crate::render::html::origin::{OTHER, TASKS, WORKERS};
 use crate::statemap::read::Statemap;
-use crate::statemap::{Change, Rows, TagDefinition, TaskRow};
+use crate::statemap::{Change, Rows, TagDefinition, TaskRow, Waker};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{TaskKey, WaitId};
+use crate::trace::woken_by::WokenBy;
 
 /// A file of data that is given its rows.
 pub(super) struct File {
@@ -38,6 +40,7 @@ struct Tasks {
     of_worker: Exceptions,
     of_thread: Exceptions,
     of_cut: Exceptions,
+    of_waker: Exceptions,
     location: u64,
     waits: u64,
     polls: u64,
@@ -95,6 +98,7 @@ impl File {
                     of_worker: next(&mut rest, 1)?,
                     of_thread: next(&mut rest, 1)?,
                     of_cut: next(&mut rest, 1)?,
+                    of_waker: next(&mut rest, 1)?,
                     location: 0,
                     waits: 0,
                     polls: 0,
@@ -170,6 +174,7 @@ impl File {
         let mut rows = self.rows;
         match self.kind {
             Kind::Tasks(tasks) => {
+                rows.wakers(&tasks.keys)?;
                 for (task, parent) in tasks.parents.iter().enumerate() {
                     let Some(place) = *parent else { continue };
                     let key = usize::try_from(place).ok().and_then(|place| tasks.keys.get(place));
@@ -198,6 +203,21 @@ impl File {
     }
 }
 
+/// Returns who woke the task of a poll. The column says so, but for exceptions.
+fn woken_by(exception: Option<[u64; 1]>, waker: u64) -> Result<Option<Waker>, String> {
+    Ok(match (exception, waker) {
+        (Some([packed]), 0 | NOT_SHOWN) => WokenBy::unpack(packed).map(Waker::Known),
+        (Some(_), _) => return Err("it is told twice who woke a task".to_owned()),
+        (None, 0) => None,
+        (None, 1) => Some(Waker::Known(WokenBy::Runtime)),
+        (None, 2) => Some(Waker::Known(WokenBy::BlockingTask)),
+        (None, 3) => Some(Waker::Known(WokenBy::Thread)),
+        (None, NOT_SHOWN) => return Err("it isn't told who woke a task".to_owned()),
+        (None, place) if place >> 63 == 0 => Some(Waker::Place(place - FIRST_ROW)),
+        (None, _) => return Err("a waker isn't there".to_owned()),
+    })
+}
+
 impl Tasks {
     fn row(
         &mut self,
@@ -220,8 +240,11 @@ impl Tasks {
         };
         self.changes.clear();
         for (drawn, &time_ns) in row.transitions.iter().zip(times) {
-            let mut change = Change { time_ns, state: drawn.state, wait: None, poll: None };
+            let mut change =
+                Change { time_ns, state: drawn.state, wait: None, poll: None, woken_by: None };
             if drawn.state == u32::from(TaskState::Running.value()) {
+                let exception = self.of_waker.take(bytes, self.polls)?;
+                change.woken_by = woken_by(exception, drawn.waker)?;
                 change.poll = Some(self.poll(drawn.worker, meta, bytes)?);
             } else if drawn.state == u32::from(TaskState::Waiting.value()) {
                 change.wait = self.wait(drawn.tag, meta, bytes)?;

@@ -35,6 +35,8 @@ pub(super) struct Meta {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SectionMeta {
     pub(super) has_tags: bool,
+    #[serde(default)]
+    pub(super) has_wakers: bool,
     pub(super) has_workers: bool,
     pub(super) states: Vec<StateMeta>,
     pub(super) tags: Vec<TagMeta>,

@@ -11,6 +11,7 @@ use crate::statemap::read::{Statemap, read as read_data};
 use crate::statemap::{Labels, StatemapData};
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::timeline::{Poll, TaskKey, Timeline};
+use crate::trace::woken_by::WokenBy;
 
 fn labels() -> Labels {
     Labels { title: "x".to_owned(), host: Some("host".to_owned()) }
@@ -51,6 +52,7 @@ fn data_beyond_the_columns_is_kept() {
     timeline.runtime = Some("a name/\"quoted\" ".to_owned());
     // The page draws them up to the end.
     timeline.end_ns -= timeline.length_ns() / 3;
+    let keys: Vec<_> = timeline.tasks.iter().map(|task| task.key).collect();
     for (n, task) in timeline.tasks.iter_mut().enumerate() {
         match n % 7 {
             1 => task.parent = Some(TaskKey::Spawned(u64::MAX >> 1)),
@@ -67,7 +69,17 @@ fn data_beyond_the_columns_is_kept() {
             let (start_ns, end_ns, ready_ns) = (poll.start_ns(), poll.end_ns(), poll.ready_ns());
             let worker = [None, Some(0), Some(1), Some(300)][(n + k) % 4];
             let thread = ((n * 3 + k) % 5) as u32;
-            *poll = Poll::open(start_ns, thread, worker).ready(ready_ns);
+            let woken_by = match (n + 2 * k) % 7 {
+                0 => None,
+                1 => Some(WokenBy::Runtime),
+                2 => Some(WokenBy::BlockingTask),
+                3 => Some(WokenBy::Thread),
+                // One that has a row, and one that has none.
+                4 => Some(WokenBy::Task(keys[(n * 5 + k) % keys.len()])),
+                5 => Some(WokenBy::Task(TaskKey::Spawned(1 << 40))),
+                _ => Some(WokenBy::Task(TaskKey::Root(3))),
+            };
+            *poll = Poll::open(start_ns, thread, worker).ready(ready_ns).by(woken_by);
             if let Some(end_ns) = end_ns {
                 *poll = poll.ended(end_ns);
             }
@@ -87,7 +99,14 @@ fn times_are_exact_after_years() {
     for n in 1..100 {
         let time_ns = year_ns / 50 * n + n;
         let ready_ns = (n > 1).then_some(time_ns - 1);
-        events.push(Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns });
+        events.push(Event::TaskPollStart {
+            task_id,
+            time_ns,
+            thread,
+            worker,
+            ready_ns,
+            woken_by: None,
+        });
         let time_ns = time_ns + 1 + n % 3;
         events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
     }

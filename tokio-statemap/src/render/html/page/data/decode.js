@@ -2,7 +2,7 @@
 
 import { decodeBase64 } from "./base64.js";
 import { damaged, inflateRaw } from "./inflate.js";
-import { Section } from "./section.js";
+import { FIRST_WAKER, Section } from "./section.js";
 import { Reader } from "./varint.js";
 
 /**
@@ -124,8 +124,8 @@ class SectionDecoder {
   /** Decodes the rest of a chunk, and returns its number of transitions. */
   chunk(reader) {
     const pieces = reader.varint();
-    const lengths = [0, 0, 0, 0, 0].map(() => reader.varint());
-    const [rows, times, states, workers, tags] = lengths.map((length) => reader.slice(length));
+    const lengths = [0, 0, 0, 0, 0, 0].map(() => reader.varint());
+    const [rows, times, states, workers, tags, wakers] = lengths.map((length) => reader.slice(length));
     reader.finish();
     const before = this.at;
     for (let i = 0; i < pieces; i++) {
@@ -140,9 +140,10 @@ class SectionDecoder {
       this.states(states, n);
       if (this.section.worker) this.workers(workers, n);
       if (this.section.tag) this.tags(tags, n);
+      if (this.section.waker) this.wakers(wakers, n);
       this.at += n;
     }
-    for (const column of [rows, times, states, workers, tags]) column.finish();
+    for (const column of [rows, times, states, workers, tags, wakers]) column.finish();
     return this.at - before;
   }
 
@@ -276,6 +277,16 @@ class SectionDecoder {
       const value = column.varint();
       if (value > tags.length) throw damaged("a tag isn't there");
       tag[i] = value;
+    }
+  }
+
+  wakers(column, n) {
+    const { state, isRunning, waker, nRows } = this.section;
+    for (let i = this.at, to = i + n; i < to; i++) {
+      if (isRunning[state[i]] === 0) continue;
+      const value = column.varint();
+      if (value >= FIRST_WAKER + nRows) throw damaged("a waker isn't there");
+      waker[i] = value;
     }
   }
 

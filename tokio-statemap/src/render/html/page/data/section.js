@@ -6,6 +6,9 @@
  * @typedef {{index: number, label: string, firstLane: number, endLane: number, rows: number, firstRow: number}} Group
  */
 
+/** In the data, who woke a task: the code of the first row. Those below are of others. */
+export const FIRST_WAKER = 5;
+
 /**
  * A section: rows (tasks, workers, …) in lanes in groups. The transitions of a row, and the rows of a lane, follow each
  * other and never go back in time.
@@ -78,6 +81,8 @@ export class Section {
     this.state = states.length > 256 ? new Uint16Array(nTransitions) : new Uint8Array(nTransitions);
     /** For running transitions, the worker plus 1; 0 on another thread. @type {Uint8Array|Uint16Array|null} */
     this.worker = meta.hasWorkers ? new Uint8Array(nTransitions) : null;
+    /** For running transitions, who woke the task: see `wakerOf`. @type {Uint32Array|null} */
+    this.waker = meta.hasWakers ? new Uint32Array(nTransitions) : null;
     /** The tag plus 1; 0 for none. @type {Uint16Array|Uint32Array|null} */
     this.tag = !meta.hasTags ? null
       : this.tags.length > 65534 ? new Uint32Array(nTransitions) : new Uint16Array(nTransitions);

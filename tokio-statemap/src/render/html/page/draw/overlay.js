@@ -4,6 +4,7 @@ import { workerName } from "../model/names.js";
 import { heldNs, isPoll } from "../model/polls.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { whyOf } from "../model/why.js";
+import { wakerOf, wokenAt } from "../model/wakers.js";
 import { workerOfPoll } from "../model/worker_polls.js";
 import { BOLD_FONT, CANVAS_FONT, clipTo, fillBox, sizeCanvas } from "./canvas.js";
 import { drawChartValues } from "./charts/draw.js";
@@ -148,6 +149,7 @@ const drawSelection = (view, context, chosen) => {
   }
   const { transition } = selection;
   drawLink(view, context, section, transition, place);
+  drawWake(view, context, section, transition, place);
   const places = drawSpan(view, context, chosen, transition, view.colours.select.css, 2);
   const pointed = places.find((each) => each !== null && each.visible);
   if (pointed !== undefined) drawCallout(view, context, section, transition, pointed, section.time[transition], section.endOf(transition));
@@ -170,9 +172,20 @@ const drawGroup = (view, context, { section, group }) => {
 /** Draws an arrow from the lane of the parent to this row, at the time of the spawn. */
 const drawParent = (view, context, section, row, place) => {
   const parent = section.parent[row];
-  if (parent < 0 || place === null) return;
-  const x = Math.round(view.x(section.rowBegin(row))) + 0.5;
-  const from = laneOf(view, { section, row: parent });
+  if (parent >= 0) drawArrow(view, context, section.rowBegin(row), laneOf(view, { section, row: parent }), place);
+};
+
+/** Draws an arrow from the poll that woke this task, if it is known when that was. */
+const drawWake = (view, context, section, transition, place) => {
+  const waker = wakerOf(section, transition);
+  const at = waker === null ? null : wokenAt(section, waker);
+  if (at !== null) drawArrow(view, context, at, laneOf(view, { section, row: waker.row }), place);
+};
+
+/** Draws an arrow from one lane to another at a time. */
+const drawArrow = (view, context, at, from, place) => {
+  if (place === null) return;
+  const x = Math.round(view.x(at)) + 0.5;
   if (from === null || x < 0 || x > view.width || (!from.visible && !place.visible)) return;
   const down = from.top < place.top;
   const y0 = down ? from.top + from.h : from.top;

@@ -6,6 +6,7 @@ import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { isPoll, ownNs, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
+import { wakerOf } from "../model/wakers.js";
 import { workerHeld, workerOfPoll } from "../model/worker_polls.js";
 import { stretchInfo, sumUp } from "../model/sums.js";
 import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
@@ -72,6 +73,7 @@ export class SelectionTab {
         ["Worker", span.worker === null ? (span.offWorkers ? "none (another thread)" : null)
           : worker === null ? workerName(view.model, section, span.worker)
             : this.link(workerName(view.model, section, span.worker), { kind: "row", section: worker.section.index, row: worker.row })],
+        this.woken(section, transition),
         tag > 0 ? ["Tag", shorten(visible(section.tags[tag - 1].tag), 200)] : null,
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
@@ -80,6 +82,14 @@ export class SelectionTab {
       ...this.why(section, transition),
       ...this.ofCulprit(section, transition),
     ];
+  }
+
+  /** Returns who woke the task for a poll; null if that isn't known. */
+  woken(section, transition) {
+    const waker = wakerOf(section, transition);
+    if (waker === null) return null;
+    const name = waker.row < 0 ? waker.name : waker.row === section.rowOf(transition) ? "itself" : null;
+    return ["Woken by", name ?? this.link(visible(section.name(waker.row)), { kind: "row", section: section.index, row: waker.row })];
   }
 
   /** Keeps the parts while the same poll is selected, so that what is open in them stays open. */

@@ -1,0 +1,64 @@
+// Who woke a task is told for its poll, and for the time in which it is ready before that.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { wakerOf, wokenAt } from "../../../tokio-statemap/src/render/html/page/model/wakers.js";
+import { TASK_STATES, modelOf } from "./random.js";
+
+const state = (role) => TASK_STATES.findIndex((state) => state.role === role);
+const [spawned, running, waiting, ready] = ["spawned", "running", "waiting", "ready"].map(state);
+
+const picture = () => {
+  const sends = { name: "task-1", transitions: [{ time: 0, state: spawned }, { time: 10, state: running, waker: 1 }, { time: 50, state: waiting }] };
+  const receives = {
+    name: "task-2",
+    transitions: [
+      { time: 5, state: running, waker: 0 }, { time: 9, state: waiting },
+      { time: 40, state: ready }, { time: 60, state: running, waker: sends }, { time: 70, state: waiting },
+      { time: 80, state: running, waker: 4 }, { time: 90, state: waiting },
+    ],
+  };
+  receives.transitions[0].waker = 3;
+  const groups = [{ label: "shop.rs:1:1", lanes: [[sends], [receives]] }];
+  return { length: 100, sections: [{ title: "Tasks", kind: "tasks", states: TASK_STATES, hasWorkers: true, hasWakers: true, groups }] };
+};
+
+test("a poll and the time before it say who woke", async () => {
+  const { sections: [section] } = await modelOf(picture(), 1000);
+  const told = [...Array(section.nTransitions).keys()].map((transition) => {
+    const waker = wakerOf(section, transition);
+    return waker === null ? null : [waker.poll, waker.row < 0 ? waker.name : waker.row, wokenAt(section, waker)];
+  });
+  assert.deepEqual(told, [
+    [1, "the runtime", null], [1, "the runtime", null], null,
+    [3, "another thread", null], null, [6, 0, 40], [6, 0, 40], null, [8, "a task that isn't shown", null], null,
+  ]);
+});
+
+test("data that doesn't say it has no wakers", async () => {
+  const one = picture();
+  one.sections[0].hasWakers = false;
+  const { sections: [section] } = await modelOf(one, 1000);
+  assert.equal(section.waker, null);
+  assert.equal(wakerOf(section, 1), null);
+});
+
+test("a waker that isn't there is damage", async () => {
+  const one = picture();
+  one.sections[0].groups[0].lanes[0][0].transitions[1].waker = 7;
+  // The encoder writes codes as they are.
+  await assert.rejects(modelOf(one, 1000), /a waker isn't there/);
+});
+
+test("the time of a wake is only known if who woke was polled then", async () => {
+  for (const [ready, expected] of [[40_000, 40_000], [50_400, 50_000], [90_000, null]]) {
+    const one = picture();
+    const times = (row, all) => row.transitions.forEach((transition, i) => { transition.time = all[i]; });
+    const [[sends], [receives]] = one.sections[0].groups[0].lanes;
+    times(sends, [0, 10_000, 50_000]);
+    times(receives, [5_000, 9_000, ready, 95_000, 96_000, 97_000, 98_000]);
+    const { sections: [section] } = await modelOf({ ...one, length: 100_000 }, 1000);
+    assert.equal(wokenAt(section, wakerOf(section, 6)), expected);
+  }
+});

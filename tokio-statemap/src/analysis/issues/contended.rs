@@ -1,0 +1,308 @@
+//! A line at which tasks queue: for a lock, a permit, room in a channel, or an answer.
+
+use super::Facts;
+use super::awaited::Awaited;
+use super::evidence::{Evidence, Explanation, Finding};
+use super::held_by::HeldBy;
+use super::last_wait::LastWaits;
+use super::meanwhile::Meanwhile;
+use super::never_finished::Stuck;
+use super::spots::{Spot, Spots};
+use super::woken_by::{Chain, WaitSet};
+use crate::analysis::statement::Statement;
+use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
+use crate::symbols::StackFrame;
+use crate::trace::timeline::{Shutdown, Timeline, Wait, WaitId};
+use crate::util::clean::clean;
+use crate::util::map::Map;
+use crate::util::quantity::{count, human, human_sum};
+
+/// A line at which tasks queued for a lock, for permits, for room in a channel, or for an answer.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Contended {
+    /// Where they waited for it: `src/shop.rs:17, Mutex::lock`.
+    pub at: String,
+    /// The number of waits.
+    pub times: u64,
+    /// The time that these took in sum, in ns.
+    pub total_ns: u128,
+    /// The longest one, in ns.
+    pub longest_ns: u64,
+    /// The number of tasks that waited there at the end.
+    pub now: u64,
+    /// For how long no wait had ended there at the end, in ns: see [`WaitRow::none_ended_for_ns`].
+    pub none_ended_for_ns: Option<u64>,
+    /// Other such lines at which no wait had ended for long, those with the longest waits in sum.
+    pub none_ended_at: Vec<String>,
+    /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
+    pub holder: Option<Holder>,
+    /// The tasks that waited for most of the time, up to the end, if nothing is worse than queues that go on.
+    pub stuck: Option<Stuck>,
+    queue: Queue,
+    /// The function and the line.
+    frame: StackFrame,
+    meanwhile: Meanwhile,
+    spots: Vec<Spot>,
+}
+
+/// A wait of less than this is no reason to look at a lock.
+const LONG_NS: u64 = 10_000_000;
+
+/// The most further lines that are named.
+const MOST_LINES: usize = 3;
+
+/// The most waits at a line for which holders are looked for.
+const MOST_WAITS: usize = 8;
+
+/// Finds the line, if on average one task or more waited there, but for those that are `told` already.
+pub(super) fn find(
+    timeline: &Timeline,
+    facts: &Facts<'_>,
+    (waits, last): (&Waits, &LastWaits<'_>),
+    told: &[String],
+    has_long_polls: bool,
+) -> Option<Contended> {
+    let shutdown = Shutdown::from_timeline(timeline);
+    let places = Places::new(timeline);
+    // The waits are those that are kept in detail.
+    let kept_ns = u128::from(facts.recording.kept_ns());
+    let long = waits.lines.iter().take_while(|row| row.total_ns >= kept_ns);
+    let mut long = long.filter(|row| !told.contains(&row.label()));
+    let (row, queue) =
+        long.find_map(|row| Some((row, Queue::find(timeline, shutdown, (&places, last), row)?)))?;
+    let mut none_ended_at = Vec::new();
+    let is_other = |other: &&WaitRow| {
+        !std::ptr::eq(*other, row)
+            && other.none_ended_for_ns.is_some()
+            && other.longest_ns >= LONG_NS
+            && places.kind(last, other).is_some()
+    };
+    for other in waits.lines.iter().filter(is_other).take(MOST_LINES) {
+        none_ended_at.push(other.label());
+    }
+    Some(Contended {
+        at: row.label(),
+        times: row.times,
+        total_ns: row.total_ns,
+        longest_ns: row.longest_ns,
+        now: row.now,
+        none_ended_for_ns: row.none_ended_for_ns,
+        none_ended_at,
+        holder: row.holder.clone(),
+        stuck: None,
+        queue,
+        frame: row.at.clone(),
+        meanwhile: Meanwhile::new(facts, has_long_polls),
+        spots: spots(timeline, shutdown, places.at(row)),
+    })
+}
+
+/// What tasks queue for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// What one task has: a lock, or what a future of a library needs that waits for the same itself.
+    Lock,
+    /// Permits, of which there are several. Who has one may wait for somebody outside, as connections do whose number is limited.
+    Permit,
+    Room,
+    Answer,
+}
+
+/// A queue: what for, and who may have what is awaited.
+#[derive(Clone, Debug, PartialEq)]
+struct Queue {
+    kind: Kind,
+    /// Who may hold it, if no wait ends any more.
+    held_by: Option<HeldBy>,
+    /// The tasks that used to end the waits, if no wait ends any more.
+    chain: Option<Chain>,
+}
+
+impl Queue {
+    /// Finds what tasks that wait at this line queue for. `None` if nobody may have to give them anything.
+    fn find(
+        timeline: &Timeline,
+        shutdown: Shutdown,
+        (places, last): (&Places<'_>, &LastWaits<'_>),
+        row: &WaitRow,
+    ) -> Option<Self> {
+        if row.longest_ns < LONG_NS {
+            return None;
+        }
+        let kind = places.kind(last, row)?;
+        let mut found = Self { kind, held_by: None, chain: None };
+        let Some(none_ended_for_ns) = row.none_ended_for_ns else {
+            // Channels are full where a pipeline is as fast as its slowest part.
+            return matches!(kind, Kind::Lock | Kind::Permit).then_some(found);
+        };
+        let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
+        found.held_by =
+            all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
+        if found.held_by.is_none() {
+            found.chain = Chain::find(timeline, shutdown, all, long_ns);
+        }
+        let is_queue = match kind {
+            Kind::Lock | Kind::Room => true,
+            // One that waits may be a server with as many connections as it may have.
+            Kind::Permit => row.now > 1 || found.names_holder(),
+            // Somebody outside may have to do something first, and nothing may have been asked.
+            Kind::Answer => found.chain.as_ref().is_some_and(Chain::is_inside),
+        };
+        is_queue.then_some(found)
+    }
+
+    fn names_holder(&self) -> bool {
+        self.held_by.is_some() || self.chain.is_some()
+    }
+}
+
+/// The waits that are at one line alone, by that line.
+struct Places<'a>(Map<Line<'a>, Vec<(WaitId, &'a Wait)>>);
+
+/// A line, and what is awaited there.
+type Line<'a> = (&'a StackFrame, Option<&'a str>);
+
+impl<'a> Places<'a> {
+    fn new(timeline: &'a Timeline) -> Self {
+        let mut by_line: Map<_, Vec<(WaitId, &'a Wait)>> = Map::default();
+        for (id, wait) in timeline.all_waits() {
+            if let [line] = wait.lines()[..] {
+                by_line.get_or_default(line_of(line)).push((id, wait));
+            }
+        }
+        Self(by_line)
+    }
+
+    fn at(&self, row: &WaitRow) -> &[(WaitId, &'a Wait)] {
+        let is_there = |&(&line, _): &(&Line<'_>, _)| line == (&row.at, row.awaits.as_deref());
+        self.0.iter().find(is_there).map_or(&[], |(_, waits)| waits.as_slice())
+    }
+
+    /// Returns what tasks that wait at this line may queue for.
+    fn kind(&self, last: &LastWaits<'_>, row: &WaitRow) -> Option<Kind> {
+        if row.is_for_room() {
+            return Some(Kind::Room);
+        }
+        let all = self.at(row);
+        let queue = all.iter().find_map(|&(_, wait)| Awaited::queue(wait));
+        if row.is_for_a_lock() || queue.is_some() && row.none_ended_for_ns.is_some() {
+            let is_permit = queue == Some(Awaited::Permit);
+            return Some(if is_permit { Kind::Permit } else { Kind::Lock });
+        }
+        if row.is_for_an_answer() {
+            return Some(Kind::Answer);
+        }
+        let is_within = row.none_ended_for_ns.is_some()
+            && all.iter().any(|&(_, wait)| Awaited::at(wait) == Awaited::Task)
+            && HeldBy::is_within(last, (&row.at, row.awaits.as_deref()));
+        is_within.then_some(Kind::Lock)
+    }
+}
+
+/// Returns the longest of these waits.
+fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Vec<Spot> {
+    let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
+    let mut spots = Spots::default();
+    for task in timeline.tasks.one_by_one() {
+        for_each_wait(timeline, &task, shutdown, &mut |wait, start_ns, length_ns, _| {
+            if is_at.has(wait) {
+                spots.add(Spot { task: task.key, start_ns, length_ns });
+            }
+        });
+    }
+    spots.longest
+}
+
+impl Contended {
+    /// Returns whether it says who may have what is awaited.
+    pub(super) fn names_holder(&self) -> bool {
+        self.queue.names_holder()
+    }
+
+    /// Returns whether it goes on, as far as is known.
+    pub(super) fn goes_on(&self) -> bool {
+        self.none_ended_for_ns.is_none()
+    }
+
+    /// Returns whether it is known that nobody's long polls are why tasks queue, nor a limit that is wanted.
+    pub(in crate::analysis) fn is_by_itself(&self) -> bool {
+        match self.queue.kind {
+            Kind::Lock => !self.goes_on() || self.holder.is_some(),
+            Kind::Permit => !self.goes_on() && self.names_holder(),
+            Kind::Room | Kind::Answer => !self.goes_on(),
+        }
+    }
+}
+
+impl Finding for Contended {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "queue",
+            noun: "wait",
+            meaning: "Tasks queued at this line for what other tasks had: a lock, a permit, room in a channel, an answer.",
+            advice: "Hold no guard across a slow await, give back what is taken, put a timeout around the wait; or raise the limit.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            frame: Some(&self.frame),
+            number: self.times,
+            total_ns: u64::try_from(self.total_ns).unwrap_or(u64::MAX),
+            spots: &self.spots,
+            ..Evidence::default()
+        }
+    }
+
+    fn is_certain(&self) -> bool {
+        !self.goes_on() && self.is_by_itself()
+    }
+
+    fn statement(&self) -> Statement {
+        let (at, longest) = (clean(&self.at), human(self.longest_ns));
+        let mut said = match self.none_ended_for_ns {
+            None => {
+                let (waits, total) = (count(self.times, "wait"), human_sum(self.total_ns));
+                Statement::new(format!(
+                    "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}."
+                ))
+            }
+            Some(none_ended_for_ns) => {
+                let waited = match self.now {
+                    1 => format!("1 task waits at {at}, for {longest} now"),
+                    n => format!("{n} tasks wait at {at}, for up to {longest} now"),
+                };
+                let ended = human(none_ended_for_ns);
+                Statement::new(format!("{waited}: no wait there ended in the last {ended}."))
+            }
+        };
+        let mut others = String::new();
+        for (nth, at) in self.none_ended_at.iter().enumerate() {
+            others.push_str(if nth == 0 { "Nor did any at " } else { ", nor at " });
+            others.push_str(&clean(at));
+        }
+        if !others.is_empty() {
+            said.add(format!("{others}."));
+        }
+        let Queue { held_by, chain, .. } = &self.queue;
+        if let Some(held_by) = held_by {
+            said.add(held_by.to_string());
+        }
+        if let Some(chain) = chain {
+            said.add(chain.to_string());
+        }
+        if let (Some(holder), None) = (&self.holder, held_by) {
+            let (share, at) = (holder.percent(), holder.label());
+            said.add(format!(
+                "As far as is known, those who held it spent {share} of that time waiting at {}.",
+                clean(&at)
+            ));
+        }
+        said.add(self.meanwhile.to_string());
+        if let Some(stuck) = &self.stuck {
+            said.add(stuck.sentence());
+        }
+        said
+    }
+}

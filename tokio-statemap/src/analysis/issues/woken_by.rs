@@ -1,0 +1,182 @@
+//! Who used to end the waits at a line at which none ends any more, and where that waits itself.
+
+use std::fmt;
+
+use super::awaited::Awaited;
+use super::last_wait::wait_to_the_end;
+use super::spots::Spot;
+use crate::analysis::waits::path::path_below;
+use crate::analysis::waits::place_label;
+use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId, Waiting};
+use crate::trace::woken_by::WokenBy;
+use crate::util::clean::clean;
+use crate::util::map::Map;
+use crate::util::quantity::human;
+
+/// The tasks that ended most waits: that of a line, that of the line at which this one waits itself, and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Chain {
+    links: Vec<Link>,
+    /// The task that ended most waits at the line of the last one, if it is one of them.
+    ends_in: Option<TaskKey>,
+    /// `true` if the last one waits for another task, as far as is known, and not for a timer or for I/O.
+    is_inside: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Link {
+    task: TaskKey,
+    /// For how long it waits, in ns.
+    waits_for_ns: u64,
+    /// Where.
+    at: String,
+}
+
+/// The most tasks that are named.
+const MOST: usize = 4;
+
+/// So many waits must have ended by one task.
+const LEAST: u64 = 3;
+
+impl Chain {
+    /// Finds who ended most of these waits, which are at one line. `None` unless that task waits itself, for `long_ns` or longer.
+    pub(super) fn find(
+        timeline: &Timeline,
+        shutdown: Shutdown,
+        waits: &[(WaitId, &Wait)],
+        long_ns: u64,
+    ) -> Option<Self> {
+        let mut chain = Self { links: Vec::new(), ends_in: None, is_inside: false };
+        let set = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
+        let mut next = usual_waker(timeline, &set, None);
+        while let Some(task) = next {
+            if chain.links.iter().any(|link| link.task == task) {
+                chain.ends_in = Some(task);
+                break;
+            }
+            if chain.links.len() == MOST {
+                break;
+            }
+            let at_end = waits_to_the_end(timeline, shutdown, task);
+            let Some((spot, wait)) = at_end.filter(|(spot, _)| spot.length_ns >= long_ns) else {
+                // It may be about to end one of these waits.
+                chain.is_inside = false;
+                break;
+            };
+            let path = wait.frames.first().map(path_below);
+            let label = place_label(wait);
+            let at = match path {
+                Some(path) if path.contains(" > ") => path,
+                _ => label,
+            };
+            chain.links.push(Link { task, waits_for_ns: spot.length_ns, at });
+            let awaited = Awaited::at(wait);
+            chain.is_inside = matches!(awaited, Awaited::Lock | Awaited::Permit | Awaited::Task);
+            if !chain.is_inside {
+                break;
+            }
+            // Its own waits there, if it had any: other tasks may be woken by others.
+            let set = WaitSet::like(timeline, wait);
+            next = usual_waker(timeline, &set, Some(task))
+                .or_else(|| usual_waker(timeline, &set, None));
+        }
+        (!chain.links.is_empty()).then_some(chain)
+    }
+}
+
+impl Chain {
+    /// Returns whether nothing outside of the program may end the wait of the last task.
+    pub(super) fn is_inside(&self) -> bool {
+        self.is_inside
+    }
+}
+
+/// Returns since when a task waits, and where, if it does so at the end.
+fn waits_to_the_end(
+    timeline: &Timeline,
+    shutdown: Shutdown,
+    task: TaskKey,
+) -> Option<(Spot, &Wait)> {
+    let task = timeline.tasks.at(timeline.tasks.position(task)?);
+    match wait_to_the_end(timeline, shutdown, &task)? {
+        (spot, Waiting::At(wait)) => Some((spot, wait)),
+        _ => None,
+    }
+}
+
+/// Some of the waits of a timeline.
+pub(super) struct WaitSet(Vec<bool>);
+
+impl WaitSet {
+    pub(super) fn new(timeline: &Timeline, ids: impl Iterator<Item = WaitId>) -> Self {
+        let mut has = vec![false; timeline.places.waits.len()];
+        for id in ids {
+            if let Some(has) = has.get_mut(id.index()) {
+                *has = true;
+            }
+        }
+        Self(has)
+    }
+
+    /// Returns all waits at the line of this one.
+    fn like(timeline: &Timeline, wait: &Wait) -> Self {
+        let lines = wait.lines();
+        let same = timeline.all_waits().filter(|(_, other)| other.lines() == lines);
+        Self::new(timeline, same.map(|(id, _)| id))
+    }
+
+    pub(super) fn has(&self, wait: Option<WaitId>) -> bool {
+        wait.and_then(|id| self.0.get(id.index())).is_some_and(|&has| has)
+    }
+}
+
+/// Returns the task that ended most of these waits, if it is known of half of them or more who did: those of all tasks, or of one.
+fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Option<TaskKey> {
+    let mut by_task: Map<TaskKey, u64> = Map::default();
+    let (mut ended, mut known) = (0_u64, 0_u64);
+    for task in timeline.tasks.seen() {
+        if of.is_some_and(|only| only != task.key) {
+            continue;
+        }
+        for pair in task.polls.windows(2) {
+            if !waits.has(pair[0].wait()) {
+                continue;
+            }
+            ended += 1;
+            let Some(by) = pair[1].woken_by() else { continue };
+            known += 1;
+            if let WokenBy::Task(by) = by {
+                *by_task.get_or_default(by) += 1;
+            }
+        }
+    }
+    let mut most: Option<(TaskKey, u64)> = None;
+    for (&task, &times) in by_task.iter() {
+        if most.is_none_or(|(other, most)| (times, other) > (most, task)) {
+            most = Some((task, times));
+        }
+    }
+    let (task, times) = most?;
+    (times >= LEAST && 2 * times > known && 2 * known >= ended).then_some(task)
+}
+
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, Link { task, waits_for_ns, at }) in self.links.iter().enumerate() {
+            let (waits_for, at) = (human(*waits_for_ns), clean(at));
+            if nth == 0 {
+                write!(
+                    f,
+                    "{task} ended most waits there, and waits itself, for {waits_for} now, at {at}."
+                )?;
+            } else {
+                write!(f, " {task} ended most of those, and waits at {at}.")?;
+            }
+        }
+        match self.ends_in {
+            Some(task) if self.links.len() == 1 => write!(f, " {task} waits for itself."),
+            Some(task) => write!(f, " {task} ended most of those: they wait for one another."),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Who wakes a task, on the thread that does.
+//!
+//! It is only told where it is certain: what isn't known is unknown, as where a poll is under way of which no hook told.
+
+use std::cell::Cell;
+
+use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
+use tokio::task::{Id, try_id};
+
+use crate::recorder::record::{WokenBy, pack_root};
+
+thread_local! {
+    /// What is polled on this thread, packed; 0 if nothing is, or if that isn't known.
+    static POLLED: Cell<u64> = const { Cell::new(0) };
+    /// The task of Tokio's in which this thread is a worker: the worker's loop is one of the blocking pool's.
+    static LOOP: Cell<Option<Id>> = const { Cell::new(None) };
+    /// `true` while a recorded root future is driven on this thread, which is the worker of its `current_thread` runtime.
+    static DRIVES: Cell<bool> = const { Cell::new(false) };
+    /// `true` on a thread that a runtime with hooks started: a worker, or one of the blocking pool.
+    static IS_STARTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What was polled on this thread before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before(u64);
+
+impl Before {
+    /// What isn't known.
+    pub(super) const UNKNOWN: Self = Self(0);
+}
+
+/// The poll of a task starts.
+#[inline]
+pub(super) fn task_poll_starts(task: u64) -> Before {
+    let packed = WokenBy::Task(task).pack().unwrap_or(0);
+    Before(POLLED.with(|polled| polled.replace(packed)))
+}
+
+/// It ends.
+#[inline]
+pub(super) fn poll_ends(before: Before) {
+    POLLED.with(|polled| polled.set(before.0));
+}
+
+/// Returns what is polled on this thread.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+pub(super) fn polled() -> Before {
+    Before(POLLED.with(Cell::get))
+}
+
+/// The poll of a root future of a recorder starts. `is_worker` tells whether this thread is the worker meanwhile.
+pub(crate) fn root_poll_starts(root: u64, recorder: u64, is_worker: bool) -> Before {
+    DRIVES.with(|drives| drives.set(is_worker));
+    Before(POLLED.with(|polled| polled.replace(pack_root(root, recorder))))
+}
+
+/// It ends.
+pub(crate) fn root_poll_ends(before: Before) {
+    poll_ends(before);
+}
+
+/// The root future is dropped.
+pub(crate) fn root_ends() {
+    let _ = DRIVES.try_with(|drives| drives.set(false));
+}
+
+/// Called on a thread that a runtime with hooks started.
+pub(crate) fn thread_starts() {
+    IS_STARTED.with(|is_started| is_started.set(true));
+}
+
+/// Called on a thread that is a worker, between two polls.
+pub(crate) fn is_worker() {
+    // A `current_thread` runtime has no such task, but a blocking task may be in its `block_on`.
+    let is_multi = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+    let id = try_id().filter(|_| Handle::try_current().is_ok_and(is_multi));
+    LOOP.with(|of_thread| of_thread.set(id));
+}
+
+/// Returns who wakes a task on this thread, packed; 0 if that isn't known.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(crate) fn who_wakes() -> u64 {
+    match POLLED.with(Cell::get) {
+        0 => outside().and_then(WokenBy::pack).unwrap_or(0),
+        polled => polled,
+    }
+}
+
+/// Returns who wakes a task on this thread, which polls nothing that is known.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline(never)]
+fn outside() -> Option<WokenBy> {
+    let id = try_id();
+    // In a poll it would be another.
+    if id.is_some() && id == LOOP.with(Cell::get) && worker_index().is_some() {
+        return Some(WokenBy::Runtime);
+    }
+    match (worker_index(), id) {
+        (Some(_), None) if DRIVES.with(Cell::get) => Some(WokenBy::Runtime),
+        // In a poll of which no hook told.
+        (Some(_), _) => None,
+        (None, _) if IS_STARTED.with(Cell::get) => Some(WokenBy::Blocking),
+        // In a `LocalSet` that isn't in a recorded `block_on`.
+        (None, Some(_)) => None,
+        // The count of the runtime's handles changes for a moment if there is a runtime: a `block_on` that isn't recorded.
+        (None, None) => Handle::try_current().is_err().then_some(WokenBy::Thread),
+    }
+}

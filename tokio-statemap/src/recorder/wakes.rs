@@ -1,0 +1,305 @@
+//! The wakes that made tasks ready: when they came, and who woke.
+//!
+//! A wake notes both in a table of fixed size, from which the next poll of the task takes them. So a wake costs two stores, and
+//! nothing is locked or allocated. Tokio's own measure of the time reads the system's clock at each wake and each poll, which takes
+//! much longer.
+//!
+//! Tokio calls the hook before a poll while a wake still counts for that poll. So a wake that is found at the end of a poll may be
+//! one to which no other poll follows: the next wake replaces its time.
+//!
+//! Two tasks have the same place in the table if their ids are so many apart. If one of them is woken while the other is ready,
+//! it isn't known since when the other is: a time is never another task's. Nor is who woke: beside that stands what tells the
+//! times apart.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::recorder::clock::{self, Clock};
+use crate::recorder::record::{WOKEN_BY_BITS, for_recorder};
+
+/// The number of places, as a power of two.
+const PLACE_BITS: u32 = 16;
+/// The bits of a time in a word. Above it are those of the task's id that its place doesn't say, as far as there is room: ids
+/// are less than 2^36 apart.
+const TIME_BITS: u32 = 44;
+/// A time is in units of so many ticks, as a power of two: of 3 GHz, times of up to 6 hours are told from each other, to 11 ns.
+const UNIT_BITS: u32 = 3;
+const TIME: u64 = (1 << TIME_BITS) - 1;
+/// A bit of a time in its place: that of the end of a poll.
+const IS_OF_END: u64 = 1;
+/// The same, so that no word is 0.
+const IS_THERE: u64 = 2;
+
+static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS];
+
+/// A place for the first wake since a task's last poll began.
+#[derive(Debug)]
+// In one cache line.
+#[repr(align(16))]
+pub(crate) struct Slot {
+    /// The time of the wake, with the task; 0 if there was none.
+    woken: AtomicU64,
+    /// Who woke it, and above that the [`check`] of the word.
+    by: AtomicU64,
+}
+
+/// The wake that made a task ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wake {
+    pub(crate) since: ReadySince,
+    /// Who woke it, packed with its recorder; 0 if that isn't known.
+    by: u64,
+}
+
+impl Wake {
+    /// Returns who woke it, as in a note of this recorder; 0 if that isn't known.
+    #[inline]
+    pub(crate) fn by(self, recorder: u64) -> u64 {
+        for_recorder(self.by, recorder)
+    }
+
+    /// Returns for how long the task has been ready at `ticks`.
+    #[inline]
+    pub(crate) fn ready_for(self, ticks: u64, clock: &Clock) -> Duration {
+        Duration::from_nanos(clock.rate().length_ns(self.since.ticks_until(ticks)))
+    }
+}
+
+/// A moment at which a task became ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadySince(u64);
+
+/// Notes that a task was woken, or spawned, by the one that `who` returns, packed.
+#[inline]
+pub(crate) fn woken(task: u64, who: impl FnOnce() -> u64) {
+    slot(task).woken(task, who);
+}
+
+/// Returns the wake that made a task ready whose poll starts, and forgets it. `None` if that isn't known.
+#[inline]
+pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
+    slot(task).poll_starts(task)
+}
+
+/// A task that was woken in its poll, which ends now, is ready from now on.
+#[inline]
+pub(crate) fn poll_ends(task: u64) {
+    slot(task).poll_ends(task);
+}
+
+/// Neighbours would share a cache line: tasks with ids that follow each other have places far apart.
+#[inline]
+fn slot(task: u64) -> &'static Slot {
+    &SLOTS[place(task)]
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Slot {
+    const fn new() -> Self {
+        Self { woken: AtomicU64::new(0), by: AtomicU64::new(0) }
+    }
+
+    /// See [`woken`].
+    #[inline]
+    pub(crate) fn woken(&self, task: u64, who: impl FnOnce() -> u64) {
+        let there = self.woken.load(Ordering::Relaxed);
+        let is_woken = task_of(there) == Some(key(task));
+        // Only the first wake makes it ready.
+        if !is_woken || there & IS_OF_END != 0 {
+            let word = word(task, clock::ticks());
+            let mut who = who();
+            if is_woken && who != self.by(there) {
+                // Either may be the one that made it ready.
+                who = 0;
+            }
+            self.by.store(who | check(word), Ordering::Relaxed);
+            self.woken.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// See [`poll_starts`].
+    #[inline]
+    pub(crate) fn poll_starts(&self, task: u64) -> Option<Wake> {
+        let word = self.woken.load(Ordering::Relaxed);
+        if task_of(word) != Some(key(task)) {
+            return None;
+        }
+        self.woken.store(0, Ordering::Relaxed);
+        Some(Wake { since: ReadySince(word & TIME), by: self.by(word) })
+    }
+
+    /// See [`poll_ends`].
+    #[inline]
+    pub(crate) fn poll_ends(&self, task: u64) {
+        let there = self.woken.load(Ordering::Relaxed);
+        if task_of(there) == Some(key(task)) {
+            let word = word(task, clock::ticks()) | IS_OF_END;
+            self.by.store(self.by(there) | check(word), Ordering::Relaxed);
+            self.woken.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns who woke the task with this word, packed; 0 if another thread has written there since.
+    #[inline]
+    fn by(&self, word: u64) -> u64 {
+        let there = self.by.load(Ordering::Relaxed);
+        let is_of_word = there & !BY_WHOM == check(word);
+        if is_of_word { there & BY_WHOM } else { 0 }
+    }
+}
+
+const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
+
+/// Returns what tells a word from others, above the bits of who woke.
+#[inline]
+fn check(word: u64) -> u64 {
+    (word ^ word >> TIME_BITS) << WOKEN_BY_BITS
+}
+
+impl ReadySince {
+    /// Returns how long that has been at `ticks`, in ticks.
+    #[inline]
+    pub(crate) fn ticks_until(self, ticks: u64) -> u64 {
+        let units = (ticks >> UNIT_BITS).wrapping_sub(self.0) & TIME;
+        // Another processor's counter may be ahead by a little.
+        if units > TIME / 2 { 0 } else { units << UNIT_BITS }
+    }
+}
+
+#[inline]
+fn place(task: u64) -> usize {
+    const ODD: u16 = 40_503;
+    usize::from((task as u16).wrapping_mul(ODD))
+}
+
+/// Returns what a word has of a task's id.
+#[inline]
+fn key(task: u64) -> u64 {
+    task >> PLACE_BITS & (u64::MAX >> TIME_BITS)
+}
+
+/// Returns that of a word; `None` if it is of no task.
+#[inline]
+fn task_of(word: u64) -> Option<u64> {
+    (word != 0).then_some(word >> TIME_BITS)
+}
+
+/// It is never 0.
+#[inline]
+fn word(task: u64, ticks: u64) -> u64 {
+    key(task) << TIME_BITS | ticks >> UNIT_BITS & TIME & !IS_OF_END | IS_THERE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::WokenBy;
+
+    // Ids that no task of another test has, nor their places.
+    const FIRST: u64 = 0xabcd_ef000;
+
+    #[test]
+    fn the_first_wake_counts_until_the_next_poll() {
+        let task = FIRST + 1;
+        assert_eq!(poll_starts(task), None);
+        let before = clock::ticks();
+        woken(task, || 0);
+        let after = clock::ticks();
+        woken(task, || 0);
+        let since = poll_starts(task).unwrap().since;
+        let now = after + 1_000_000;
+        let waited = since.ticks_until(now);
+        let exact = now - after..=now - before;
+        assert!(waited + 32 >= *exact.start() && waited <= *exact.end() + 32, "{waited} {exact:?}");
+        assert_eq!(poll_starts(task), None, "it is taken once");
+    }
+
+    #[test]
+    fn a_task_that_is_woken_in_its_poll_is_ready_from_the_end_on() {
+        let task = FIRST + 2;
+        poll_ends(task);
+        assert_eq!(poll_starts(task), None, "it wasn't woken");
+        woken(task, || 0);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let end = clock::ticks();
+        poll_ends(task);
+        assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_050);
+        // It may have been a wake for the poll that ends.
+        woken(task, || 0);
+        poll_ends(task);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let wake = clock::ticks();
+        woken(task, || 0);
+        woken(task, || 0);
+        assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_050);
+    }
+
+    #[test]
+    fn the_first_that_wakes_is_who_woke() {
+        let (task, other) = (FIRST + 7, FIRST + 8);
+        let wake = |by: WokenBy| woken(task, || by.pack().unwrap());
+        let by = || poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by(1)));
+        wake(WokenBy::Task(other));
+        wake(WokenBy::Thread);
+        assert_eq!(by(), Some(WokenBy::Task(other)));
+        // It goes on into the wait for the next poll.
+        wake(WokenBy::Runtime);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        poll_ends(task);
+        assert_eq!(by(), Some(WokenBy::Runtime));
+        // It may be that the first of these did nothing.
+        for (next, expected) in
+            [(WokenBy::Thread, None), (WokenBy::Runtime, Some(WokenBy::Runtime))]
+        {
+            wake(WokenBy::Runtime);
+            poll_ends(task);
+            wake(next);
+            assert_eq!(by(), expected);
+        }
+        woken(task, || 0);
+        assert_eq!(by(), None);
+        // Another thread was about to write there, for a task that has the same place.
+        wake(WokenBy::Runtime);
+        slot(task).by.store(WokenBy::Thread.pack().unwrap(), Ordering::Relaxed);
+        assert_eq!(by(), None);
+    }
+
+    #[test]
+    fn no_time_is_another_tasks() {
+        let (task, other) = (FIRST + 3, FIRST + 3 + (1 << PLACE_BITS));
+        woken(task, || 0);
+        woken(other, || 0);
+        assert_eq!(poll_starts(task), None);
+        poll_ends(task);
+        assert!(poll_starts(other).is_some());
+        for near in [FIRST + 4, FIRST + 5, FIRST + 6 + 0xfff0] {
+            woken(near, || 0);
+            assert_eq!(poll_starts(FIRST + 3), None);
+        }
+    }
+
+    #[test]
+    fn each_of_so_many_tasks_has_a_place() {
+        let mut places: Vec<_> = (77..77 + (1 << PLACE_BITS)).map(place).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 1 << PLACE_BITS);
+    }
+
+    #[test]
+    fn a_counter_that_is_a_little_ahead_is_no_time() {
+        let since = ReadySince(1000);
+        assert_eq!(since.ticks_until((1000 << UNIT_BITS) - 1), 0);
+        assert_eq!(since.ticks_until(1010 << UNIT_BITS), 10 << UNIT_BITS);
+        assert_eq!(
+            ReadySince(TIME).ticks_until(5 << UNIT_BITS),
+            6 << UNIT_BITS,
+            "times begin anew"
+        );
+    }
+}

@@ -1,0 +1,45 @@
+// Who woke a task, so that it became ready for a poll.
+
+import { FIRST_WAKER, lastNotAfter } from "../data/section.js";
+
+/** @typedef {import("../data/section.js").Section} Section */
+
+const OTHERS = [null, "the runtime", "a blocking task", "another thread", "a task that isn't shown"];
+
+/**
+ * Returns who woke the task for a poll, or for the poll after a time in which it is ready.
+ * @param {Section} section
+ * @param {number} transition
+ * @returns {{poll: number, row: number, name: string}|null} `poll`: the transition of the poll; `row`: that of the task that woke it, −1
+ *   with a `name` if it is no row; null if it isn't known
+ */
+export const wakerOf = (section, transition) => {
+  if (section.waker === null) return null;
+  const poll = section.isReady[section.state[transition]] ? transition + 1 : transition;
+  if (poll >= section.nTransitions || section.rowOf(poll) !== section.rowOf(transition)) return null;
+  const waker = section.waker[poll];
+  if (waker === 0) return null;
+  return waker < FIRST_WAKER ? { poll, row: -1, name: OTHERS[waker] } : { poll, row: waker - FIRST_WAKER, name: "" };
+};
+
+/**
+ * Returns when the task was woken for a poll by another task, if that was polled then. A task that is woken in its own poll is ready
+ * from the end of that on, and the time of the wake isn't known.
+ * @param {Section} section
+ * @param {{poll: number, row: number}} waker
+ * @returns {number|null} in ns
+ */
+export const wokenAt = (section, { poll, row }) => {
+  if (row < 0) return null;
+  const wasReady = poll > section.rowFirst[section.rowOf(poll)] && section.isReady[section.state[poll - 1]];
+  const at = section.time[wasReady ? poll - 1 : poll];
+  // The time is rounded, and clocks of two threads differ.
+  const slack = 1000 + (section.time[poll] - at) * 1e-5;
+  const last = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], at + slack);
+  for (const i of [last, last - 1]) {
+    if (i < section.rowFirst[row] || !section.isRunning[section.state[i]]) continue;
+    const [start, end] = [section.time[i], section.endOf(i)];
+    if (at >= start - slack && at <= end + slack) return Math.min(Math.max(at, start), end);
+  }
+  return null;
+};
