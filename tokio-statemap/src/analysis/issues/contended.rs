@@ -174,9 +174,12 @@ impl<'a> Places<'a> {
         Self(by_line)
     }
 
-    fn at(&self, row: &WaitRow) -> &[(WaitId, &'a Wait)] {
-        let is_there = |&(&line, _): &(&Line<'_>, _)| line == (&row.at, row.awaits.as_deref());
-        self.0.iter().find(is_there).map_or(&[], |(_, waits)| waits.as_slice())
+    fn at<'b>(&'b self, row: &'b WaitRow) -> &'b [(WaitId, &'b Wait)]
+    where
+        'a: 'b,
+    {
+        let places: &'b Places<'b> = self;
+        places.0.get(&(&row.at, row.awaits.as_deref())).map_or(&[], Vec::as_slice)
     }
 
     /// Returns what tasks that wait at this line may queue for.
