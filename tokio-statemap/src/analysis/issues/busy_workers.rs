@@ -172,21 +172,20 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
 
 /// Returns where most polls of the tasks of a location ended.
 fn polls_end_at(timeline: &Timeline, place: Place) -> Option<String> {
-    let (mut polls, mut by_wait) = (0, Map::default());
+    let (mut polls, mut by_wait) = (0_u64, vec![0_u64; timeline.places.waits.len()]);
     for task in timeline.tasks.seen() {
         if Place::of_task(task) != place {
             continue;
         }
         for poll in &task.polls {
             polls += 1;
-            if let Some(wait) = poll.wait() {
-                let n: &mut u64 = by_wait.get_or_default(wait);
+            if let Some(n) = poll.wait().and_then(|wait| by_wait.get_mut(wait.index())) {
                 *n += 1;
             }
         }
     }
-    let (wait, n) = by_wait.into_sorted().into_iter().max_by_key(|&(_, n)| n)?;
-    (2 * n > polls).then(|| timeline.wait(wait).map(place_label)).flatten()
+    let (_, wait) = timeline.all_waits().find(|(id, _)| 2 * by_wait[id.index()] > polls)?;
+    Some(place_label(wait))
 }
 
 /// Returns for how long long polls of a location held workers that are not kept in detail, in ns. The machine may account for

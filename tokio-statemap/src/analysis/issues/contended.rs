@@ -14,7 +14,6 @@ use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
-use crate::util::map::Map;
 use crate::util::quantity::{count, human, human_sum};
 
 /// A line at which tasks queued for a lock, for permits, for room in a channel, or for an answer.
@@ -94,7 +93,7 @@ pub(super) fn find(
         queue,
         frame: row.at.clone(),
         meanwhile: Meanwhile::new(facts, has_long_polls),
-        spots: spots(timeline, shutdown, places.at(row)),
+        spots: spots(timeline, shutdown, &places.at(row)),
     })
 }
 
@@ -140,7 +139,7 @@ impl Queue {
         found.held_by =
             all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
         if found.held_by.is_none() {
-            found.chain = Chain::find(timeline, shutdown, all, long_ns);
+            found.chain = Chain::find(timeline, shutdown, &all, long_ns);
         }
         let is_queue = match kind {
             Kind::Lock | Kind::Room => true,
@@ -157,29 +156,32 @@ impl Queue {
     }
 }
 
-/// The waits that are at one line alone, by that line.
-struct Places<'a>(Map<Line<'a>, Vec<(WaitId, &'a Wait)>>);
+/// The waits that are at one line alone, with that line.
+struct Places<'a>(Vec<(Line<'a>, WaitId, &'a Wait)>);
 
 /// A line, and what is awaited there.
 type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
     fn new(timeline: &'a Timeline) -> Self {
-        let mut by_line: Map<_, Vec<(WaitId, &'a Wait)>> = Map::default();
+        let mut all = Vec::new();
         for (id, wait) in timeline.all_waits() {
             if let [line] = wait.lines()[..] {
-                by_line.get_or_default(line_of(line)).push((id, wait));
+                all.push((line_of(line), id, wait));
             }
         }
-        Self(by_line)
+        Self(all)
     }
 
-    fn at<'b>(&'b self, row: &'b WaitRow) -> &'b [(WaitId, &'b Wait)]
-    where
-        'a: 'b,
-    {
-        let places: &'b Places<'b> = self;
-        places.0.get(&(&row.at, row.awaits.as_deref())).map_or(&[], Vec::as_slice)
+    fn at(&self, row: &WaitRow) -> Vec<(WaitId, &'a Wait)> {
+        let mut all = Vec::new();
+        for &((at, awaits), id, wait) in &self.0 {
+            // Lines differ more often than functions do.
+            if at.line == row.at.line && *at == row.at && awaits == row.awaits.as_deref() {
+                all.push((id, wait));
+            }
+        }
+        all
     }
 
     /// Returns what tasks that wait at this line may queue for.

@@ -6,10 +6,9 @@ use super::meanwhile::Meanwhile;
 use crate::analysis::place::Place;
 use crate::analysis::statement::{Statement, tasks_origin};
 use crate::analysis::waits::place_label;
-use crate::trace::timeline::{AwaitFrame, ExhaustedPool, Timeline, Wait, WaitId};
+use crate::trace::timeline::{AwaitFrame, ExhaustedPool, Timeline, Wait};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
-use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
 /// Tasks that waited for a thread of the blocking pool.
@@ -45,7 +44,7 @@ pub(super) fn find(
 
 /// Returns where the waits were that blocking tasks ended, those that took longest in sum.
 fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
-    let mut by_wait: Map<WaitId, u128> = Map::default();
+    let mut by_wait = vec![0_u128; timeline.places.waits.len()];
     for task in timeline.tasks.seen() {
         for pair in task.polls.windows(2) {
             let [before, after] = pair else { continue };
@@ -55,18 +54,20 @@ fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
             };
             let (from_ns, to_ns) = (before.end_ns().unwrap_or(u64::MAX), after.ready_ns());
             let waited_ns = to_ns.unwrap_or_default().saturating_sub(from_ns);
-            *by_wait.get_or_default(wait) += u128::from(waited_ns);
+            if let Some(sum_ns) = by_wait.get_mut(wait.index()) {
+                *sum_ns += u128::from(waited_ns);
+            }
         }
     }
-    let mut by_place: Map<String, u128> = Map::default();
-    for (&id, &waited_ns) in by_wait.iter() {
+    let mut longest: Option<(&Wait, u128)> = None;
+    for (id, wait) in timeline.all_waits() {
+        let waited_ns = by_wait[id.index()];
         // A blocking task may send something as well.
-        if let Some(wait) = timeline.wait(id).filter(|wait| is_for_a_thread(wait)) {
-            *by_place.get_or_default(place_label(wait)) += waited_ns;
+        if waited_ns > longest.map_or(0, |(_, most_ns)| most_ns) && is_for_a_thread(wait) {
+            longest = Some((wait, waited_ns));
         }
     }
-    let longest = by_place.into_sorted().into_iter().rev().max_by_key(|&(_, waited_ns)| waited_ns);
-    longest.map(|(place, _)| place)
+    longest.map(|(wait, _)| place_label(wait))
 }
 
 /// Returns whether a wait is for the end of a blocking task.

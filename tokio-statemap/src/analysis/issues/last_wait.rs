@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use super::spots::Spot;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, Waiting};
-use crate::util::map::Map;
 use crate::util::sort::by_key;
 
 /// The tasks that wait at the end, by where they do. There are few places, even of very many tasks.
@@ -13,15 +12,20 @@ pub(super) struct LastWaits<'a>(Vec<(&'a Wait, Vec<Spot>)>);
 
 impl<'a> LastWaits<'a> {
     pub(super) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
-        let mut by_wait: Map<*const Wait, (&'a Wait, Vec<Spot>)> = Map::default();
+        let mut all: Vec<(&'a Wait, Vec<Spot>)> = Vec::new();
+        for wait in &timeline.places.waits {
+            all.push((wait, Vec::new()));
+        }
+        let index = |wait: &Wait| {
+            let first = timeline.places.waits.as_ptr().addr();
+            (std::ptr::from_ref(wait).addr() - first) / size_of::<Wait>()
+        };
         for task in timeline.tasks.one_by_one() {
             if let Some((spot, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) {
-                let (_, spots) = by_wait.get_or_insert_with(wait, || (wait, Vec::new()));
-                spots.push(spot);
+                all[index(wait)].1.push(spot);
             }
         }
-        // Those of one timeline are in one list, in an order that does not depend on the run.
-        let mut all: Vec<_> = by_wait.into_sorted().into_iter().map(|(_, at)| at).collect();
+        all.retain(|(_, spots)| !spots.is_empty());
         for (_, spots) in &mut all {
             by_key(spots, |spot| (Reverse(spot.length_ns), spot.task));
         }

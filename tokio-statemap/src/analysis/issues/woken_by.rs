@@ -10,7 +10,6 @@ use crate::analysis::waits::place_label;
 use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId, Waiting};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
-use crate::util::map::Map;
 use crate::util::quantity::human;
 
 /// The tasks that ended most waits: that of a line, that of the line at which this one waits itself, and so on.
@@ -132,9 +131,10 @@ impl WaitSet {
 
 /// Returns the task that ended most of these waits, if it is known of half of them or more who did: those of all tasks, or of one.
 fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Option<TaskKey> {
-    let mut by_task: Map<TaskKey, u64> = Map::default();
+    let tasks = timeline.tasks.seen();
+    let mut by_task = vec![0_u64; tasks.len()];
     let (mut ended, mut known) = (0_u64, 0_u64);
-    for task in timeline.tasks.seen() {
+    for task in tasks {
         if of.is_some_and(|only| only != task.key) {
             continue;
         }
@@ -146,17 +146,15 @@ fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Opt
             let Some(by) = pair[1].woken_by() else { continue };
             known += 1;
             if let WokenBy::Task(by) = by {
-                *by_task.get_or_default(by) += 1;
+                if let Ok(index) = tasks.binary_search_by_key(&by, |task| task.key) {
+                    by_task[index] += 1;
+                }
             }
         }
     }
-    let mut most: Option<(TaskKey, u64)> = None;
-    for (&task, &times) in by_task.iter() {
-        if most.is_none_or(|(other, most)| (times, other) > (most, task)) {
-            most = Some((task, times));
-        }
-    }
-    let (task, times) = most?;
+    // Of equals the first.
+    let (index, &times) = by_task.iter().enumerate().rev().max_by_key(|&(_, times)| times)?;
+    let task = tasks[index].key;
     (times >= LEAST && 2 * times > known && 2 * known >= ended).then_some(task)
 }
 
