@@ -18,7 +18,7 @@ pub(super) struct Chain {
     links: Vec<Link>,
     /// The task that ended most waits at the line of the last one, if it is one of them.
     ends_in: Option<TaskKey>,
-    /// `true` if the last one waits for another task, as far as is known, and not for a timer or for I/O.
+    /// `true` if the last one waits for a lock, a permit, or for one of them: nothing outside of the program ends that.
     is_inside: bool,
 }
 
@@ -50,7 +50,7 @@ impl Chain {
         let mut next = usual_waker(timeline, &set, None);
         while let Some(task) = next {
             if chain.links.iter().any(|link| link.task == task) {
-                chain.ends_in = Some(task);
+                (chain.ends_in, chain.is_inside) = (Some(task), true);
                 break;
             }
             if chain.links.len() == MOST {
@@ -70,8 +70,8 @@ impl Chain {
             };
             chain.links.push(Link { task, waits_for_ns: spot.length_ns, at });
             let awaited = Awaited::at(wait);
-            chain.is_inside = matches!(awaited, Awaited::Lock | Awaited::Permit | Awaited::Task);
-            if !chain.is_inside {
+            chain.is_inside = matches!(awaited, Awaited::Lock | Awaited::Permit);
+            if !chain.is_inside && awaited != Awaited::Task {
                 break;
             }
             // Its own waits there, if it had any: other tasks may be woken by others.
