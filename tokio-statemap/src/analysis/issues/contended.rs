@@ -233,7 +233,9 @@ impl Contended {
     /// Returns whether it is known that nobody's long polls are why tasks queue, nor a limit that is wanted.
     pub(in crate::analysis) fn is_by_itself(&self) -> bool {
         match self.queue.kind {
-            Kind::Lock => !self.goes_on() || self.holder.is_some(),
+            // Who holds it may be in a long poll, and then that is the issue.
+            Kind::Lock if self.goes_on() => self.holder.is_some(),
+            Kind::Lock => self.names_holder() || !self.meanwhile.has_long_polls(),
             Kind::Permit => !self.goes_on() && self.names_holder(),
             Kind::Room | Kind::Answer => !self.goes_on(),
         }

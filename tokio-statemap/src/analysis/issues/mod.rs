@@ -156,6 +156,8 @@ enum Rank {
     Leak,
     Starved,
     HarmlessLongPolls,
+    /// Tasks queued, most likely for what tasks had that were in long polls.
+    QueueByLongPolls,
 }
 
 /// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are no issue.
@@ -209,7 +211,11 @@ pub(super) fn find(
         if let Some(contended) = contended {
             // Where those that hold it are busy, the long polls of these may be why others wait.
             let is_worst = contended.is_by_itself() && contended.total_ns > all_ns;
-            let rank = if is_worst { Rank::WorstQueue } else { Rank::Queue };
+            let rank = match contended.is_by_itself() {
+                _ if is_worst => Rank::WorstQueue,
+                false if has_long_polls => Rank::QueueByLongPolls,
+                _ => Rank::Queue,
+            };
             issues.push((rank, Issue::Contended(Box::new(contended))));
         }
         for never in never_finished {
