@@ -327,10 +327,9 @@ fn order(at: &StackFrame) -> (Option<&str>, Option<u32>, &str, u8) {
     (at.file.as_deref(), at.line, &at.function, at.origin as u8)
 }
 
-/// Returns the last parts of a path, without types: `Mutex::lock`, `Sleep`.
-fn short(path: &str) -> String {
-    let mut plain = String::new();
-    let mut depth = 0_u32;
+/// Returns a path without the arguments of types and functions: `shop::Cart` for `shop::Cart<a::B<C>>`.
+pub(super) fn without_types(path: &str) -> String {
+    let (mut plain, mut depth) = (String::new(), 0_u32);
     for c in path.chars() {
         match c {
             '<' => depth += 1,
@@ -339,6 +338,12 @@ fn short(path: &str) -> String {
             _ => {}
         }
     }
+    plain.replace("::::", "::")
+}
+
+/// Returns the last parts of a path, without types: `Mutex::lock`, `Sleep`.
+fn short(path: &str) -> String {
+    let plain = without_types(path);
     let (mut last, mut owner) = ("", "");
     for part in plain.split("::") {
         if !part.is_empty() {

@@ -1,6 +1,7 @@
 //! Classifies what a task waits for, by whether the wait may last for ever.
 
 use crate::analysis::trees::WOKEN_FROM_OUTSIDE;
+use crate::analysis::waits::without_types;
 use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
 /// The kind of thing that a task waits for.
@@ -60,12 +61,12 @@ impl Awaited {
         found
     }
 
-    /// Returns whether a wait is for a lock or a permit, though with a timeout.
+    /// Returns the lock or the permit that a wait is for, even if it has a timeout.
     pub(super) fn queue(wait: &Wait) -> Option<Self> {
         Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
     }
 
-    /// Returns what each of the functions waits for that await nothing themselves; nothing of what has too many.
+    /// Returns what the innermost functions of a wait wait for. Empty if the wait has too many functions.
     fn leaves(wait: &Wait) -> Vec<Self> {
         let mut leaves = Vec::new();
         // Each frame with whether it is within a lock, which is made of a semaphore.
@@ -95,10 +96,10 @@ impl Awaited {
     fn from_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
         let name = name.trim_start_matches('<');
-        let plain = without_types(name);
         if WOKEN_FROM_OUTSIDE.iter().any(|path| name.starts_with(path)) {
             return Self::Outside;
         }
+        let plain = without_types(name);
         let is_one_of = |names: &[&str]| names.iter().any(|one| plain.contains(one));
         match name.starts_with("tokio::sync::") {
             true if is_one_of(&LOCKS) => Self::Lock,
@@ -125,20 +126,6 @@ impl Awaited {
     pub(super) fn is_outside(self) -> bool {
         self == Self::Outside
     }
-}
-
-/// Returns the name of a function without the types of which its own types and functions are made.
-fn without_types(name: &str) -> String {
-    let (mut plain, mut depth) = (String::new(), 0_u32);
-    for c in name.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            c if depth == 0 => plain.push(c),
-            _ => {}
-        }
-    }
-    plain.replace("::::", "::")
 }
 
 #[cfg(test)]

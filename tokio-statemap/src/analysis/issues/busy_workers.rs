@@ -274,16 +274,15 @@ impl Finding for BusyWorkers {
             });
         } else if self.between_share > 0.5 {
             // Where polls do less than what it takes to schedule them, their number is what costs.
-            let at = match &self.polls_end_at {
-                Some(at) => format!(", most of which ended at {}", clean(at)),
-                None => String::new(),
-            };
             said.add(format!(
-                "They had {} of {}{at}: scheduling them took {} of that time.",
+                "They had {} of {}: scheduling them took {} of that time.",
                 count(row.worker_polls, "poll"),
                 human(self.own_ns / row.worker_polls.max(1)),
                 percent(self.between_share),
             ));
+            if let Some(at) = &self.polls_end_at {
+                said.add(format!("Most of these polls ended at {}.", clean(at)));
+            }
         }
         said.add(match self.long_polls_ns {
             0 => format!("No poll {}.", no_long_poll(&self.unattributed, self.long_poll)),

@@ -97,12 +97,12 @@ pub(super) fn find(
     })
 }
 
-/// What tasks queue for.
+/// The thing that tasks queue for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// What one task has: a lock, or what a future of a library needs that waits for the same itself.
+    /// One task has it: a lock, or a library's future that waits for itself.
     Lock,
-    /// Permits, of which there are several. Who has one may wait for somebody outside, as connections do whose number is limited.
+    /// Several tasks have one each. They may wait for somebody outside, as connections do whose number is limited.
     Permit,
     Room,
     Answer,

@@ -27,8 +27,8 @@ pub(crate) struct HeldBy {
     at: String,
     /// `true` if what was called at that line waits, and not what comes after it.
     is_within: bool,
-    /// What they wait for themselves: ` for a lock themselves,`.
-    awaits: &'static str,
+    /// The lock or the permit that they wait for themselves.
+    awaits: Option<Awaited>,
 }
 
 impl HeldBy {
@@ -50,12 +50,8 @@ impl HeldBy {
             let at = path_below(frame);
             let tasks = spots.len() as u64;
             let Some(task) = spots.iter().map(|spot| spot.task).min() else { continue };
-            let awaits = match Awaited::queue(wait) {
-                Some(Awaited::Lock) => " for a lock themselves,",
-                Some(_) => " for a permit themselves,",
-                None => "",
-            };
-            all_queue &= are_several || !awaits.is_empty();
+            let awaits = Awaited::queue(wait);
+            all_queue &= are_several || awaits.is_some();
             let is_only = found.is_none() && tasks == 1;
             let is_same = found.as_ref().is_none_or(|found| found.at == at);
             if !(is_only || is_same && all_queue) {
@@ -161,7 +157,12 @@ impl fmt::Display for HeldBy {
                 "{task} may hold what is awaited at {past}: it is {where_to}, and waits at {at}."
             );
         }
-        let (others, awaits) = (count(self.tasks - 1, "other"), self.awaits);
+        let others = count(self.tasks - 1, "other");
+        let awaits = match self.awaits {
+            Some(Awaited::Lock) => " for a lock themselves,",
+            Some(_) => " for a permit themselves,",
+            None => "",
+        };
         write!(
             f,
             "{task} and {others} may hold what is awaited at {past}: they are {where_to}, and wait{awaits} at {at}."

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::spots::Spot;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, Waiting};
+use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::sort::by_key;
 
 /// The tasks that wait at the end, by where they do. There are few places, even of very many tasks.
@@ -63,4 +63,17 @@ pub(super) fn wait_to_the_end<'a>(
     let length_ns = timeline.end_ns.saturating_sub(since_ns);
     let spot = Spot { task: task.key, start_ns: since_ns, length_ns };
     Some((spot, timeline.waiting_at_end(task)))
+}
+
+/// Returns since when a task waits, and where, if it does so at the end.
+pub(super) fn waits_to_the_end(
+    timeline: &Timeline,
+    shutdown: Shutdown,
+    task: TaskKey,
+) -> Option<(Spot, &Wait)> {
+    let task = timeline.tasks.at(timeline.tasks.position(task)?);
+    match wait_to_the_end(timeline, shutdown, &task)? {
+        (spot, Waiting::At(wait)) => Some((spot, wait)),
+        _ => None,
+    }
 }

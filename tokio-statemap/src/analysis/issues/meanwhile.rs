@@ -9,7 +9,7 @@ use crate::analysis::statement::no_long_poll;
 use crate::analysis::workers;
 use crate::util::quantity::percent;
 
-/// What the workers did. `Display` says it in a sentence.
+/// The activity of the workers, which `Display` puts into a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Meanwhile {
     /// The share of their time that they were running, from 0 to 1; `None` if workers were not recorded.

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::held_by::{HeldBy, Holds};
-use super::last_wait::{LastWaits, wait_to_the_end};
+use super::last_wait::{LastWaits, wait_to_the_end, waits_to_the_end};
 use super::spots::{Spot, Spots};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
@@ -260,13 +260,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_
     }
     let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.waited_ns), never.place);
     crate::util::sort::by_key(&mut found.never, rank);
-    let wait_of = |spot: &Spot| {
-        let task = timeline.tasks.at(timeline.tasks.position(spot.task)?);
-        match wait_to_the_end(timeline, shutdown, &task)? {
-            (_, Waiting::At(wait)) => Some(wait),
-            _ => None,
-        }
-    };
+    let wait_of = |spot: &Spot| Some(waits_to_the_end(timeline, shutdown, spot.task)?.1);
     let label = |wait| Some(place_label(wait)).filter(|at| !at.is_empty());
     for (nth, never) in found.never.iter_mut().enumerate() {
         let is_searched = never.why == WhyNever::Lock && nth < MOST_SEARCHED;

@@ -287,7 +287,7 @@ fn who_used_to_end_the_waits_and_waits_itself_is_named() {
     let outside = || vec![main(SLEEP), task(4, at("src/shop.rs", 9), READ)];
     let users = [asks(1, ANSWER, 3), asks(2, ANSWER, 3)];
     let actor = asks(3, ANSWER_OF_ANOTHER, 5);
-    // Of who answers the actor it isn't known where it waits.
+    // The actor waits for another task, and nothing tells where that one waits.
     let (kind, text) = said([outside(), users.to_vec(), vec![actor.clone()]].concat());
     assert_eq!(kind, None, "{text}");
     let other = asks(5, ANSWER, 3);

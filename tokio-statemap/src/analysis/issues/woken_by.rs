@@ -3,11 +3,10 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::last_wait::wait_to_the_end;
-use super::spots::Spot;
+use super::last_wait::waits_to_the_end;
 use crate::analysis::waits::path::path_below;
 use crate::analysis::waits::place_label;
-use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId, Waiting};
+use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::quantity::human;
@@ -62,11 +61,9 @@ impl Chain {
                 chain.is_inside = false;
                 break;
             };
-            let path = wait.frames.first().map(path_below);
-            let label = place_label(wait);
-            let at = match path {
+            let at = match wait.frames.first().map(path_below) {
                 Some(path) if path.contains(" > ") => path,
-                _ => label,
+                _ => place_label(wait),
             };
             chain.links.push(Link { task, waits_for_ns: spot.length_ns, at });
             let awaited = Awaited::at(wait);
@@ -87,19 +84,6 @@ impl Chain {
     /// Returns whether nothing outside of the program may end the wait of the last task.
     pub(super) fn is_inside(&self) -> bool {
         self.is_inside
-    }
-}
-
-/// Returns since when a task waits, and where, if it does so at the end.
-fn waits_to_the_end(
-    timeline: &Timeline,
-    shutdown: Shutdown,
-    task: TaskKey,
-) -> Option<(Spot, &Wait)> {
-    let task = timeline.tasks.at(timeline.tasks.position(task)?);
-    match wait_to_the_end(timeline, shutdown, &task)? {
-        (spot, Waiting::At(wait)) => Some((spot, wait)),
-        _ => None,
     }
 }
 

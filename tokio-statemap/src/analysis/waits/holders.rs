@@ -192,21 +192,15 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns the poll in which the one that woke a task at `at_ns` did so.
-fn ended_by(timeline: &Timeline, by: WokenBy, at_ns: u64) -> EndedBy {
-    /// Clocks of two threads differ, and the time of a wake is rounded.
-    const SLACK_NS: u64 = 1_000;
+/// Returns what ended the wait before `poll`, for which the task was woken by `by`.
+fn ended_by(timeline: &Timeline, poll: &Poll, by: WokenBy) -> EndedBy {
     let WokenBy::Task(by) = by else { return EndedBy::NoTask };
     let tasks = timeline.tasks.seen();
     let Ok(index) = tasks.binary_search_by_key(&by, |task| task.key) else {
         return EndedBy::Unclear;
     };
-    let begun = tasks[index].polls.partition_point(|poll| poll.start_ns() <= at_ns + SLACK_NS);
-    let goes_on = |nth: &usize| {
-        tasks[index].polls[*nth].end_ns().is_none_or(|end_ns| end_ns + SLACK_NS >= at_ns)
-    };
-    // It may be a poll that isn't kept.
-    let release = begun.checked_sub(1).filter(goes_on);
+    // It may have been in a poll that isn't kept.
+    let release = poll.woken_in(&tasks[index].polls);
     release.map_or(EndedBy::Unclear, |nth| EndedBy::Release(index, nth))
 }
 
@@ -223,7 +217,7 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
             if seen % step != 0 {
                 continue;
             }
-            let by = pair[1].woken_by().map(|by| ended_by(timeline, by, at_ns));
+            let by = pair[1].woken_by().map(|by| ended_by(timeline, &pair[1], by));
             let is_known = by.is_some();
             let by = by.unwrap_or(EndedBy::NoTask);
             ended.push(Ended { at_ns, since_ns, row, task: index, by, is_known });

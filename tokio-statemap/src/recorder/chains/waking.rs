@@ -91,12 +91,9 @@ pub(crate) fn who_wakes() -> u64 {
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline(never)]
 fn outside() -> Option<WokenBy> {
-    let id = try_id();
-    // In a poll it would be another.
-    if id.is_some() && id == LOOP.with(Cell::get) && worker_index().is_some() {
-        return Some(WokenBy::Runtime);
-    }
-    match (worker_index(), id) {
+    match (worker_index(), try_id()) {
+        // In a poll the id would be another.
+        (Some(_), Some(id)) if LOOP.with(Cell::get) == Some(id) => Some(WokenBy::Runtime),
         (Some(_), None) if DRIVES.with(Cell::get) => Some(WokenBy::Runtime),
         // In a poll of which no hook told.
         (Some(_), _) => None,

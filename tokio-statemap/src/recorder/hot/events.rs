@@ -182,20 +182,22 @@ impl Shared {
             self.note_worker(thread, ticks);
             thread.polled = id;
             self.record_origin(thread, ticks, id, location);
-            if woken_by != 0 {
-                thread.push(self, ticks, Kind::WokenBy, woken_by);
-            }
-            self.push_poll_start(thread, ticks, id, ready_for(ticks));
+            self.push_poll_start(thread, ticks, id, (ready_for(ticks), woken_by));
         });
     }
 
+    /// `woken_by` is that of a note; 0 if there is none. Inlined, as the stack of a hook is bounded.
+    #[inline(always)]
     fn push_poll_start(
         &self,
         thread: &mut ThreadRecorder,
         ticks: u64,
         id: u64,
-        ready_for: Option<Duration>,
+        (ready_for, woken_by): (Option<Duration>, u64),
     ) {
+        if woken_by != 0 {
+            thread.push(self, ticks, Kind::WokenBy, woken_by);
+        }
         let Some(ready_for) = ready_for else {
             return thread.push(self, ticks, Kind::PollStart, id);
         };
@@ -244,14 +246,9 @@ impl Shared {
         self.record(|thread, ticks| {
             self.note_role(thread, ticks, worker);
             thread.polled = id;
-            let Some(wake) = wake else {
-                return thread.push(self, ticks, Kind::PollStart, id);
-            };
-            let woken_by = wake.by(self.kept.id);
-            if woken_by != 0 {
-                thread.push(self, ticks, Kind::WokenBy, woken_by);
-            }
-            self.push_poll_start(thread, ticks, id, Some(wake.ready_for(ticks, &self.kept.clock)));
+            let ready_for = wake.map(|wake| wake.ready_for(ticks, &self.kept.clock));
+            let woken_by = wake.map_or(0, |wake| wake.by(self.kept.id));
+            self.push_poll_start(thread, ticks, id, (ready_for, woken_by));
         });
     }
 

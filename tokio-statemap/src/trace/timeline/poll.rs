@@ -154,6 +154,17 @@ impl Poll {
         WokenBy::unpack(self.woken_by)
     }
 
+    /// Returns the index of that of `polls`, which are of one task and in order, in which the task of this poll was woken. `None` if it
+    /// was woken in none of them, or if that isn't known.
+    pub(crate) fn woken_in(&self, polls: &[Self]) -> Option<usize> {
+        let at_ns = self.ready_ns()?;
+        // The time is rounded, and clocks of two threads differ.
+        let slack_ns = 1_000 + (self.start_ns - at_ns) / 100_000;
+        let after = polls.partition_point(|poll| poll.start_ns <= at_ns + slack_ns);
+        let mut recent = (after.saturating_sub(2)..after).rev();
+        recent.find(|&nth| at_ns <= polls[nth].end_ns.saturating_add(slack_ns))
+    }
+
     /// Returns the time for which the task was ready before this poll started, in ns.
     pub fn ready_for_ns(&self) -> Option<u64> {
         self.ready_ns().map(|ready| self.start_ns - ready)

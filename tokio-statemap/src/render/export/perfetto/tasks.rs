@@ -196,15 +196,9 @@ impl Writer<'_> {
     }
 }
 
-/// Returns when the task of `poll` was woken for it, in ns, if that was in one of `polls`, which are in order. A task that is woken in
-/// its own poll is ready from the end of that on, and the time of the wake isn't known.
+/// Returns when the task of `poll` was woken for it, in ns, if that was in one of `polls`. A task that is woken in its own poll is ready
+/// from the end of that on, and the time of the wake isn't known.
 fn wake_within(poll: &Poll, polls: &[Poll]) -> Option<u64> {
-    let at_ns = poll.ready_ns()?;
-    // The time is rounded, and clocks of two threads differ.
-    let slack_ns = 1_000 + (poll.start_ns() - at_ns) / 100_000;
-    let after = polls.partition_point(|poll| poll.start_ns() <= at_ns + slack_ns);
-    let mut recent = polls[after.saturating_sub(2)..after].iter().rev();
-    let end_ns = |poll: &Poll| poll.end_ns().unwrap_or(u64::MAX);
-    let poll = recent.find(|poll| at_ns <= end_ns(poll).saturating_add(slack_ns))?;
-    Some(at_ns.clamp(poll.start_ns(), end_ns(poll)))
+    let within = &polls[poll.woken_in(polls)?];
+    Some(poll.ready_ns()?.clamp(within.start_ns(), within.end_ns().unwrap_or(u64::MAX)))
 }
