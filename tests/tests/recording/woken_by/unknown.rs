@@ -77,14 +77,15 @@ fn is_known_to_be_main(workers: usize) -> bool {
             records.start();
             send.send(()).unwrap();
         });
-        let starter_id = starter.id();
+        let (starter_id, by_task_id) = (starter.id(), by_task.id());
         starter.await.unwrap();
+        // A worker may poll it later than this goes on.
+        by_task.await.unwrap();
         starts.stop();
         // The wrapper of a recorded root future is there all the time.
         starts.start();
         from_main.send(()).unwrap();
-        let ids = (starter_id, by_task.id(), by_main.id());
-        by_task.await.unwrap();
+        let ids = (starter_id, by_task_id, by_main.id());
         by_main.await.unwrap();
         ids
     });
