@@ -7,10 +7,10 @@ use std::fmt;
 
 use super::awaited::Awaited;
 use super::last_wait::LastWaits;
-use crate::analysis::place::source_line;
+use crate::analysis::place::{Place, source_line};
 use crate::analysis::waits::path::{frame_past, frame_within, path_below};
 use crate::analysis::waits::{is_lock, is_room, line_of};
-use crate::symbols::StackFrame;
+use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::timeline::{AwaitFrame, TaskKey, Wait};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
@@ -32,19 +32,19 @@ pub(crate) struct HeldBy {
 }
 
 impl HeldBy {
-    /// Finds the tasks that went on past the line of `wait`, or are in what was called there, and wait as long as `long_ns`.
+    /// Finds the tasks that went on past the line of `queued`, or are in what was called there, and wait as long as `long_ns`.
     /// `None` unless it is one, or all wait at one line for a lock or a permit themselves: most tasks that go on past a lock have
     /// released it. Several may have a permit, whatever they wait for at that line.
-    pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
-        let [line] = wait.lines()[..] else { return None };
+    pub(super) fn find(last: &LastWaits<'_>, queued: &Wait, long_ns: u64) -> Option<Self> {
+        let [line] = queued.lines()[..] else { return None };
         let (line, awaited) = line_of(line);
-        let may_be_past = may_be_held(wait, awaited);
-        let are_several = Awaited::queue(wait) == Some(Awaited::Permit);
+        let may_be_past = may_be_held(queued, awaited);
+        let are_several = Awaited::queue(queued) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
         let mut found: Option<Self> = None;
         let mut all_queue = true;
         for (wait, spots) in last.long(long_ns) {
-            let past = frame_past(wait, line).filter(|_| may_be_past);
+            let past = past_line_of(last, (queued, line), wait).filter(|_| may_be_past);
             let within = || waits_within(wait, line, awaited);
             let Some(frame) = past.or_else(within) else { continue };
             let at = path_below(frame);
@@ -78,6 +78,42 @@ impl HeldBy {
     ) -> bool {
         last.long(0).any(|(wait, ..)| waits_within(wait, line, awaits).is_some())
     }
+}
+
+/// Returns where the function of `line`, at which tasks are in the wait `queued`, is in another wait, if that is further on.
+fn past_line_of<'a>(
+    last: &LastWaits<'_>,
+    (queued, line): (&Wait, &StackFrame),
+    wait: &'a Wait,
+) -> Option<&'a AwaitFrame> {
+    let past = frame_past(wait, line)?;
+    let are_outermost = is_outermost(queued, line) && is_outermost(wait, &past.function);
+    (!are_outermost || may_be_one(last.place(queued)?, last.place(wait)?, (line, past)))
+        .then_some(past)
+}
+
+/// Returns whether a task that waits at `line` and one that waits at `past`, each in its outermost function, may be in one. Async
+/// blocks have the name of the function that they are in, but the root future is no block, and none begins between two lines of
+/// another.
+fn may_be_one(queued: Place, other: Place, (line, past): (&StackFrame, &AwaitFrame)) -> bool {
+    let begins_between = other.location.is_some_and(|begins| {
+        line.file.as_deref() == Some(begins.file)
+            && Some(begins.line) > line.line
+            && Some(begins.line) <= past.function.line
+    });
+    queued.is_root == other.is_root && !begins_between
+}
+
+/// Returns whether a function is the program's outermost one of a wait.
+fn is_outermost(wait: &Wait, function: &StackFrame) -> bool {
+    let mut at = wait.frames.first();
+    while let Some(frame) = at {
+        if frame.function.origin == FrameOrigin::Program {
+            return frame.function.function == function.function;
+        }
+        at = frame.awaits.first();
+    }
+    false
 }
 
 /// Returns where a wait is at `line`, if it is what was called there that waits, and for the same future of a library. Functions
@@ -126,7 +162,7 @@ impl Holds {
             }
             let [line] = other.lines()[..] else { continue };
             let (line, awaits) = line_of(line);
-            if !is_lock(awaits) || frame_past(wait, line).is_none() {
+            if !is_lock(awaits) || past_line_of(last, (other, line), wait).is_none() {
                 continue;
             }
             match passed.iter().position(|(passed, ..)| *passed == line) {

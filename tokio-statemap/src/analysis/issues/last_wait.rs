@@ -3,12 +3,16 @@
 use std::cmp::Reverse;
 
 use super::spots::Spot;
+use crate::analysis::place::Place;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::sort::by_key;
 
 /// The tasks that wait at the end, by where they do. There are few places, even of very many tasks.
-pub(super) struct LastWaits<'a>(Vec<(&'a Wait, Vec<Spot>)>);
+pub(super) struct LastWaits<'a> {
+    timeline: &'a Timeline,
+    all: Vec<(&'a Wait, Vec<Spot>)>,
+}
 
 impl<'a> LastWaits<'a> {
     pub(super) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
@@ -29,15 +33,22 @@ impl<'a> LastWaits<'a> {
         for (_, spots) in &mut all {
             by_key(spots, |spot| (Reverse(spot.length_ns), spot.task));
         }
-        Self(all)
+        Self { timeline, all }
     }
 
     /// Returns where tasks have waited for so long, with these waits: there is at least one.
     pub(super) fn long(&self, long_ns: u64) -> impl Iterator<Item = (&'a Wait, &[Spot])> {
-        self.0.iter().filter_map(move |(wait, spots)| {
+        self.all.iter().filter_map(move |(wait, spots)| {
             let long = &spots[..spots.partition_point(|spot| spot.length_ns >= long_ns)];
             (!long.is_empty()).then_some((*wait, long))
         })
+    }
+
+    /// Returns where the task that has waited longest in this wait was spawned.
+    pub(super) fn place(&self, wait: &Wait) -> Option<Place> {
+        let (_, spots) = self.all.iter().find(|(other, _)| std::ptr::eq(*other, wait))?;
+        let tasks = &self.timeline.tasks;
+        Some(Place::of_task(&tasks.at(tasks.position(spots.first()?.task)?)))
     }
 }
 

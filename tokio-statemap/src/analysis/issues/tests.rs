@@ -174,6 +174,12 @@ fn who_went_on_past_a_lock_may_hold_it() {
         ),
         "{text}"
     );
+    // An async block has the name of the function that it is in.
+    let block = at("src/shop.rs", 19);
+    for other in [task(9, block, PAST_IT), main(PAST_IT)] {
+        let tasks = vec![task(1, place, LOCK), task(2, place, LOCK), other];
+        assert!(!said(tasks).1.contains("may hold"));
+    }
     // A short wait is no reason to suspect a task.
     let mut short = task(9, place, PAST_IT);
     short.polls = vec![Poll::open(9 * S + 900 * MS, 0, Some(0)).ended(9 * S + 901 * MS)];
