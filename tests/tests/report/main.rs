@@ -3,6 +3,7 @@
 mod busy_machine;
 mod computed;
 mod culprits;
+mod in_place;
 mod issues;
 mod limits;
 mod no_stack;

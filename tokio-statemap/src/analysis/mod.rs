@@ -51,7 +51,7 @@ pub use computed::{Computed, ComputedIn};
 pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;
 pub use issues::{
-    BusyWorkers, Contended, Evidence, Explanation, Issue, LongPollIssue, MaybeLeaked,
+    BusyWorkers, Contended, Evidence, Explanation, InPlace, Issue, LongPollIssue, MaybeLeaked,
     NeverFinished, PoolShortage, Stall, Starved, Stuck, WhyNever,
 };
 pub use lengths::Lengths;

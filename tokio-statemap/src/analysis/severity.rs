@@ -32,7 +32,7 @@ pub(crate) fn severity(report: &Report) -> Severity {
         Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) => 5,
         Issue::NeverFinished(_) | Issue::Contended(_) => 4,
         Issue::MaybeLeaked(_) => 3,
-        Issue::Starved(_) => 2,
+        Issue::Starved(_) | Issue::InPlace(_) => 2,
         Issue::LongPolls(_) => 1,
     };
     (kind, issue.evidence().total_ns.into())

@@ -106,7 +106,8 @@ impl Holder {
     }
 }
 
-fn label(at: &StackFrame, awaits: Option<&str>) -> String {
+/// Returns a line, or else its function, and what is awaited there: `src/shop.rs:17, Mutex::lock`.
+pub(super) fn label(at: &StackFrame, awaits: Option<&str>) -> String {
     let line = match (at.line, source_line(at)) {
         (Some(_), Some(line)) => line,
         _ => at.short(),

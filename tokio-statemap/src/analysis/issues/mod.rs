@@ -7,6 +7,7 @@ mod contended;
 mod evidence;
 mod exhausted_pool;
 mod held_by;
+mod in_place;
 mod last_wait;
 mod leak;
 mod long_polls;
@@ -26,6 +27,7 @@ pub use contended::Contended;
 pub use evidence::{Evidence, Explanation};
 pub use exhausted_pool::PoolShortage;
 pub(super) use exhausted_pool::pool_statement;
+pub use in_place::InPlace;
 pub use leak::MaybeLeaked;
 pub use long_polls::LongPollIssue;
 pub use never_finished::{NeverFinished, Stuck, WhyNever};
@@ -67,6 +69,8 @@ pub enum Issue {
     ExhaustedPool(Box<PoolShortage>),
     /// Tasks queued at a line for what other tasks had.
     Contended(Box<Contended>),
+    /// A task that awaits several things at once stood still in `block_in_place`.
+    InPlace(Box<InPlace>),
 }
 
 impl Issue {
@@ -80,6 +84,7 @@ impl Issue {
             Self::BusyWorkers(busy) => &**busy,
             Self::ExhaustedPool(pool) => &**pool,
             Self::Contended(contended) => &**contended,
+            Self::InPlace(in_place) => &**in_place,
         }
     }
 
@@ -149,10 +154,13 @@ enum Rank {
     WorstQueue,
     /// Tasks were ready for longer than long polls account for.
     WorstOverload,
+    /// A task stood still in `block_in_place` for longer than long polls delayed others.
+    WorstInPlace,
     HarmfulLongPolls,
     Overload,
     NeverFinished,
     Queue,
+    InPlace,
     Leak,
     Starved,
     HarmlessLongPolls,
@@ -222,6 +230,11 @@ pub(super) fn find(
             let is_worst = never.is_sure() && u128::from(never.waited_ns) > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
             issues.push((rank, Issue::NeverFinished(Box::new(never))));
+        }
+        if let Some(in_place) = in_place::find(timeline, facts.spelling) {
+            let is_worst = u128::from(in_place.total_ns) > all_ns;
+            let rank = if is_worst { Rank::WorstInPlace } else { Rank::InPlace };
+            issues.push((rank, Issue::InPlace(Box::new(in_place))));
         }
         for leak in leak::find(timeline, facts.spelling) {
             issues.push((Rank::Leak, Issue::MaybeLeaked(Box::new(leak))));

@@ -24,7 +24,7 @@ pub(crate) use runtimes::of_runtimes;
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
     BusyWorkers, Computed, ComputedIn, Contended, Counts, Culprit, Delay, Evidence, Explanation,
-    Healthy, Holder, Issue, Lengths, LocationRow, LongPoll, LongPollBlame, LongPollIssue,
+    Healthy, Holder, InPlace, Issue, Lengths, LocationRow, LongPoll, LongPollBlame, LongPollIssue,
     MaybeLeaked, NeverFinished, Place, PoolShortage, Recording, Report, Stall, Starved,
     StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever, WorkerShare,
 };

@@ -1,0 +1,276 @@
+//! Polls that went on in `block_in_place`: the worker was handed on, but all that the same task awaits waited for them.
+
+use super::evidence::{Evidence, Explanation, Finding};
+use super::spots::{Spot, Spots};
+use crate::analysis::blame::{Blame, Callers, Function, Weights, dominant_callers};
+use crate::analysis::lengths::Lengths;
+use crate::analysis::place::Place;
+use crate::analysis::spelling::Spelling;
+use crate::analysis::statement::{Statement, called_from, function_name, place_name};
+use crate::analysis::waits::{label, line_of};
+use crate::trace::timeline::{StackFrame, Task, Timeline, Wait};
+use crate::util::map::Map;
+use crate::util::quantity::{count, human};
+
+/// A function that `block_in_place` called, in polls of tasks that awaited several things at once.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct InPlace {
+    /// The function: the program's own innermost one.
+    pub frame: StackFrame,
+    /// The words for what it did: see [`Culprit::blocking_cause`](crate::report::Culprit::blocking_cause).
+    pub blocking_cause: String,
+    /// Where most of the tasks were spawned, by the time that their polls went on.
+    pub place: Place,
+    /// The number of polls.
+    pub polls: u64,
+    /// The time that they went on after the worker was handed on, in ns.
+    pub total_ns: u64,
+    /// The longest such time, in ns.
+    pub longest_ns: u64,
+    /// Where the task of the longest one waits besides, `src/shop.rs:17, Sleep`.
+    pub besides: String,
+    /// The lengths of these times.
+    pub lengths: Lengths,
+    callers: Vec<StackFrame>,
+    are_all_callers: bool,
+    spots: Vec<Spot>,
+}
+
+impl Finding for InPlace {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "block_in_place",
+            noun: "poll",
+            meaning: "A task that awaits several things at once stood still in block_in_place.",
+            advice: "Use spawn_blocking, or spawn a task for what must go on meanwhile.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            frame: Some(&self.frame),
+            place: Some(self.place),
+            number: self.polls,
+            total_ns: self.total_ns,
+            lengths: Some(&self.lengths),
+            spots: &self.spots,
+            ..Evidence::default()
+        }
+    }
+
+    fn statement(&self) -> Statement {
+        let most = match self.polls {
+            1 => String::new(),
+            _ => format!(", {} at most", human(self.longest_ns)),
+        };
+        let mut said = Statement::new(format!(
+            "{} held its own task up: it {} in block_in_place, for {} in {}{most}.",
+            function_name(&self.frame),
+            self.blocking_cause,
+            human(self.total_ns),
+            count(self.polls, "poll"),
+        ));
+        said.add(called_from(&self.callers, self.are_all_callers));
+        said.add(format!(
+            "Other tasks went on, but the task awaits something else at the same time, at {}, which was not polled meanwhile.",
+            self.besides
+        ));
+        if self.place.location.is_some() {
+            said.add(format!("The task was spawned at {}.", place_name(self.place)));
+        }
+        said
+    }
+}
+
+/// The polls of a function.
+#[derive(Default)]
+struct Group {
+    frames: Weights<StackFrame>,
+    causes: Weights<String>,
+    callers: Callers,
+    places: Weights<Place>,
+    lengths_ns: Vec<u64>,
+    spots: Spots,
+    /// Where the task of the longest one waits besides.
+    besides: String,
+}
+
+/// A shorter time in `block_in_place` is as good as none, in times of `long_poll`: as of a poll that is harm alone.
+const LONG_POLLS: u128 = 100;
+
+/// Finds the function that did so longest.
+pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> {
+    let least_ns = timeline.settings.long_poll.as_nanos().saturating_mul(LONG_POLLS);
+    let mut groups: Map<Function, Group> = Map::default();
+    if timeline.handovers.is_empty() {
+        return None;
+    }
+    for task in timeline.tasks.seen() {
+        for (index, poll) in task.polls.iter().enumerate() {
+            let Some(from_ns) = timeline.handover_of(poll) else { continue };
+            let length_ns = poll.end_ns().unwrap_or(timeline.end_ns).saturating_sub(from_ns);
+            if u128::from(length_ns) < least_ns {
+                continue;
+            }
+            let Some(blame) = Blame::from_samples(timeline, poll) else { continue };
+            let Some(besides) = besides(timeline, task, index) else { continue };
+            let group = groups.get_or_default(blame.function);
+            group.frames.add_all(blame.frames);
+            group.causes.add_all(blame.causes);
+            for (of_group, of_poll) in group.callers.iter_mut().zip(blame.callers) {
+                of_group.add_all(of_poll);
+            }
+            group.places.add(spelling.place(task), length_ns);
+            if length_ns > group.spots.longest_ns {
+                group.besides = besides;
+            }
+            group.lengths_ns.push(length_ns);
+            group.spots.add(Spot { task: task.key, start_ns: from_ns, length_ns });
+        }
+    }
+    let mut worst: Option<InPlace> = None;
+    for (_, group) in groups {
+        let Some(found) = group.finish() else { continue };
+        if worst.as_ref().is_none_or(|worst| found.total_ns > worst.total_ns) {
+            worst = Some(found);
+        }
+    }
+    worst
+}
+
+impl Group {
+    fn finish(self) -> Option<InPlace> {
+        let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
+        let mut total_ns: u64 = 0;
+        for ns in &self.lengths_ns {
+            total_ns = total_ns.saturating_add(*ns);
+        }
+        Some(InPlace {
+            frame: self.frames.heaviest()?.clone(),
+            blocking_cause: self.causes.heaviest()?.clone(),
+            place: *self.places.heaviest()?,
+            polls: self.spots.n,
+            total_ns,
+            longest_ns: self.spots.longest_ns,
+            besides: self.besides,
+            lengths: Lengths::from_ns(self.lengths_ns),
+            callers,
+            are_all_callers,
+            spots: self.spots.longest,
+        })
+    }
+}
+
+/// A wait for more things than this isn't looked at.
+const MOST_LINES: usize = 64;
+
+/// Names in the paths of functions that poll several futures by turns.
+const POLL_SEVERAL: [&str; 8] = [
+    "PollFn",
+    "poll_fn",
+    "FuturesUnordered",
+    "FuturesOrdered",
+    "JoinAll",
+    "join::Join",
+    "select::Select",
+    "Buffer",
+];
+
+/// Returns where the task waits besides what this poll did, both before it and after. `None` if that isn't known.
+fn besides(timeline: &Timeline, task: &Task, index: usize) -> Option<String> {
+    let poll = task.polls[index];
+    let before = timeline.wait_after(task.polls.get(index.checked_sub(1)?)?)?;
+    let after = timeline.wait_after(&poll)?;
+    let stack = &timeline.samples(&poll).last()?.frames;
+    let (before, after) = (others(before, stack), others(after, stack));
+    after.into_iter().find(|place| before.contains(place))
+}
+
+/// Returns the lines of a wait that aren't in the functions of a stack, which polls the other futures of the wait in between.
+fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
+    let mut others = Vec::new();
+    let lines = wait.lines();
+    if lines.len() > MOST_LINES {
+        return others;
+    }
+    for chain in wait.chains() {
+        let place = |frame: &StackFrame| stack.iter().position(|on| on.function == frame.function);
+        // The innermost function of both, on the stack.
+        let shared = chain.iter().rposition(|frame| place(frame).is_some());
+        let Some((shared, within)) = shared.and_then(|at| Some((at, place(chain[at])?))) else {
+            continue;
+        };
+        let is_elsewhere = shared + 1 < chain.len();
+        // What is called there, up to the next async function.
+        let mut called =
+            stack[..within].iter().rev().take_while(|frame| !frame.function.starts_with("async "));
+        let polls_several =
+            called.any(|frame| POLL_SEVERAL.iter().any(|name| frame.function.contains(name)));
+        if !is_elsewhere || !polls_several {
+            continue;
+        }
+        let line =
+            lines.iter().find(|line| chain.iter().any(|frame| std::ptr::eq(*frame, line.at)));
+        if let Some(line) = line {
+            let (at, awaits) = line_of(*line);
+            others.push(label(at, awaits));
+        }
+    }
+    others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::timeline::{AwaitFrame, FrameOrigin};
+
+    fn function(name: &str, line: u32) -> StackFrame {
+        StackFrame {
+            function: name.into(),
+            file: Some("src/shop.rs".into()),
+            line: Some(line),
+            origin: FrameOrigin::Program,
+        }
+    }
+
+    /// A wait in these functions, the outermost first.
+    fn wait(functions: &[(&str, u32)]) -> Wait {
+        let mut awaits = Vec::new();
+        for &(name, line) in functions.iter().rev() {
+            awaits =
+                vec![AwaitFrame { function: function(name, line), awaits, name: None, call: None }];
+        }
+        Wait { frames: awaits }
+    }
+
+    #[test]
+    fn what_is_polled_by_turns_with_the_poll_stands_still() {
+        let stack = |names: [&str; 5]| names.map(|name| function(name, 3));
+        let selects = stack([
+            "shop::import",
+            "async shop::job",
+            "shop::run",
+            "PollFn<F>::poll",
+            "async shop::run",
+        ]);
+        let beats = wait(&[("async shop::run", 30), ("async shop::beat", 21)]);
+        assert_eq!(others(&beats, &selects), ["src/shop.rs:21"]);
+        // The poll itself, or a future that it goes on with.
+        for own in [("async shop::job", 9), ("async shop::run", 31)] {
+            let own = wait(&[("async shop::run", 30), own]);
+            assert!(others(&own, &selects).is_empty());
+        }
+        // It called one after the other.
+        let awaits = stack([
+            "shop::import",
+            "async shop::job",
+            "shop::job",
+            "Timeout<F>::poll",
+            "async shop::run",
+        ]);
+        assert!(others(&beats, &awaits).is_empty());
+        // Of a stack that wasn't followed down to the task nothing is known.
+        assert!(others(&beats, &selects[..3]).is_empty());
+    }
+}
