@@ -124,11 +124,16 @@ fn a_thousand_signals_change_nothing() {
     let since = Instant::now();
     for signals in 0.. {
         running.signal(libc::SIGUSR1);
-        sleep(MS / 4);
-        if signals >= 1000 && trees() > 10 {
+        if signals < 1000 {
+            sleep(MS / 4);
+            continue;
+        }
+        // An answer needs a processor, too: on a busy machine it takes seconds.
+        sleep(20 * MS);
+        if trees() > 5 {
             break;
         }
-        assert!(since.elapsed() < Duration::from_secs(60), "{}", trees());
+        assert!(since.elapsed() < Duration::from_secs(300), "{}", trees());
     }
     fs::write(folder.join("go_on"), "").unwrap();
     let ended = running.end();
