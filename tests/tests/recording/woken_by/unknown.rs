@@ -93,8 +93,10 @@ fn is_known_to_be_main(workers: usize) -> bool {
     collector.stop();
     let timeline = collector.snapshot();
     // Where another test records meanwhile, hooks told of that poll.
+    // The poll in which a task ends may end after main goes on, and so be in both windows.
     let woken = wakes(&timeline, by_task);
-    assert!(woken == [None] || woken == [by(starter)], "{woken:?}");
+    assert!(woken[0].is_none() || woken[0] == by(starter), "{woken:?}");
+    assert!(woken[1..].iter().all(Option::is_none), "{woken:?}");
     let woken = wakes(&timeline, by_main);
     assert!(woken == [None] || woken == [MAIN], "{woken:?}");
     woken == [MAIN]
