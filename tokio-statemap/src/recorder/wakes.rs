@@ -5,7 +5,8 @@
 //! much longer.
 //!
 //! Tokio calls the hook before a poll while a wake still counts for that poll. So a wake that is found at the end of a poll may be
-//! one to which no other poll follows: the next wake replaces its time.
+//! one to which no other poll follows: the next wake replaces its time. And of two wakes within a poll, either may be the one to
+//! which the next poll follows.
 //!
 //! Two tasks have the same place in the table if their ids are so many apart. If one of them is woken while the other is ready,
 //! it isn't known since when the other is: a time is never another task's. Nor is who woke: beside that stands what tells the
@@ -25,10 +26,14 @@ const TIME_BITS: u32 = 44;
 /// A time is in units of so many ticks, as a power of two: of 3 GHz, times of up to 6 hours are told from each other, to 11 ns.
 const UNIT_BITS: u32 = 3;
 const TIME: u64 = (1 << TIME_BITS) - 1;
-/// A bit of a time in its place: that of the end of a poll.
-const IS_OF_END: u64 = 1;
-/// The same, so that no word is 0.
-const IS_THERE: u64 = 2;
+/// The bits of a time that say of what it is, so that no word is 0.
+const OF_WHAT: u64 = 3;
+/// It is the time of a wake between two polls.
+const BETWEEN_POLLS: u64 = 1;
+/// It is the time of a wake in a poll.
+const IN_POLL: u64 = 2;
+/// It is the time of the end of a poll in which a wake came.
+const POLL_END: u64 = 3;
 
 static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS];
 
@@ -39,7 +44,7 @@ static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS]
 pub(crate) struct Slot {
     /// The time of the wake, with the task; 0 if there was none.
     woken: AtomicU64,
-    /// Who woke it, and above that the [`check`] of the word.
+    /// Who woke it, and above that the [`check`] of the word. [`IS_POLLED`] in a poll until a wake comes.
     by: AtomicU64,
 }
 
@@ -108,18 +113,41 @@ impl Slot {
     #[inline]
     pub(crate) fn woken(&self, task: u64, who: impl FnOnce() -> u64) {
         let there = self.woken.load(Ordering::Relaxed);
-        let is_woken = task_of(there) == Some(key(task));
-        // Only the first wake makes it ready.
-        if !is_woken || there & IS_OF_END != 0 {
-            let word = word(task, clock::ticks());
-            let mut who = who();
-            if is_woken && who != self.by(there) {
-                // Either may be the one that made it ready.
-                who = 0;
+        if task_of(there) == Some(key(task)) {
+            match there & OF_WHAT {
+                // Only the first wake makes it ready.
+                BETWEEN_POLLS => {}
+                IN_POLL => self.woken_again(there, who()),
+                _ => {
+                    let word = word(task, BETWEEN_POLLS);
+                    self.note(word, self.by_either(there, who()));
+                }
             }
-            self.by.store(who | check(word), Ordering::Relaxed);
-            self.woken.store(word, Ordering::Relaxed);
+        } else {
+            let is_polled = self.by.load(Ordering::Relaxed) == IS_POLLED;
+            self.note(word(task, if is_polled { IN_POLL } else { BETWEEN_POLLS }), who());
         }
+    }
+
+    /// A second wake came in a poll, or after the wake of this word.
+    #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+    #[inline]
+    fn woken_again(&self, word: u64, who: u64) {
+        if self.by_either(word, who) == 0 {
+            self.by.store(check(word), Ordering::Relaxed);
+        }
+    }
+
+    /// Returns who woke the task, if `who` or the one with this word did; 0 if they aren't the same.
+    #[inline]
+    fn by_either(&self, word: u64, who: u64) -> u64 {
+        if self.by(word) == who { who } else { 0 }
+    }
+
+    #[inline]
+    fn note(&self, word: u64, who: u64) {
+        self.by.store(who | check(word), Ordering::Relaxed);
+        self.woken.store(word, Ordering::Relaxed);
     }
 
     /// See [`poll_starts`].
@@ -127,10 +155,16 @@ impl Slot {
     pub(crate) fn poll_starts(&self, task: u64) -> Option<Wake> {
         let word = self.woken.load(Ordering::Relaxed);
         if task_of(word) != Some(key(task)) {
+            // A wake of another task stays there.
+            if word == 0 {
+                self.by.store(IS_POLLED, Ordering::Relaxed);
+            }
             return None;
         }
         self.woken.store(0, Ordering::Relaxed);
-        Some(Wake { since: ReadySince(word & TIME), by: self.by(word) })
+        let by = self.by(word);
+        self.by.store(IS_POLLED, Ordering::Relaxed);
+        Some(Wake { since: ReadySince(word & TIME), by })
     }
 
     /// See [`poll_ends`].
@@ -138,9 +172,11 @@ impl Slot {
     pub(crate) fn poll_ends(&self, task: u64) {
         let there = self.woken.load(Ordering::Relaxed);
         if task_of(there) == Some(key(task)) {
-            let word = word(task, clock::ticks()) | IS_OF_END;
-            self.by.store(self.by(there) | check(word), Ordering::Relaxed);
-            self.woken.store(word, Ordering::Relaxed);
+            // The one that came as the poll began may not have seen that.
+            let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
+            self.note(word(task, POLL_END), by);
+        } else if there == 0 {
+            self.by.store(0, Ordering::Relaxed);
         }
     }
 
@@ -154,6 +190,8 @@ impl Slot {
 }
 
 const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
+/// Nobody has this number.
+const IS_POLLED: u64 = BY_WHOM;
 
 /// Returns what tells a word from others, above the bits of who woke.
 #[inline]
@@ -189,10 +227,10 @@ fn task_of(word: u64) -> Option<u64> {
     (word != 0).then_some(word >> TIME_BITS)
 }
 
-/// It is never 0.
+/// Returns the word of now.
 #[inline]
-fn word(task: u64, ticks: u64) -> u64 {
-    key(task) << TIME_BITS | ticks >> UNIT_BITS & TIME & !IS_OF_END | IS_THERE
+fn word(task: u64, of_what: u64) -> u64 {
+    key(task) << TIME_BITS | clock::ticks() >> UNIT_BITS & TIME & !OF_WHAT | of_what
 }
 
 #[cfg(test)]
@@ -230,6 +268,7 @@ mod tests {
         poll_ends(task);
         assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_050);
         // It may have been a wake for the poll that ends.
+        poll_starts(task);
         woken(task, || 0);
         poll_ends(task);
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -247,7 +286,7 @@ mod tests {
         wake(WokenBy::Task(other));
         wake(WokenBy::Thread);
         assert_eq!(by(), Some(WokenBy::Task(other)));
-        // It goes on into the wait for the next poll.
+        // In a poll it goes on into the wait for the next one.
         wake(WokenBy::Runtime);
         std::thread::sleep(std::time::Duration::from_millis(1));
         poll_ends(task);
@@ -260,7 +299,21 @@ mod tests {
             poll_ends(task);
             wake(next);
             assert_eq!(by(), expected);
+            wake(WokenBy::Runtime);
+            wake(next);
+            poll_ends(task);
+            assert_eq!(by(), expected);
         }
+        // After a poll only the first did something.
+        poll_ends(task);
+        wake(WokenBy::Runtime);
+        wake(WokenBy::Thread);
+        assert_eq!(by(), Some(WokenBy::Runtime));
+        // A poll began and ended while someone was about to say that it woke the task, as this poll began or before.
+        poll_ends(task);
+        wake(WokenBy::Runtime);
+        poll_ends(task);
+        assert_eq!(by(), None);
         woken(task, || 0);
         assert_eq!(by(), None);
         // Another thread was about to write there, for a task that has the same place.

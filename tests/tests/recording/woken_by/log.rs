@@ -25,69 +25,73 @@ pub(super) fn acting_as<R>(by: WokenBy, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// What happened to a task, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Happened {
-    PollStarts,
-    PollEnds,
-    /// It is about to be woken, by one or the other.
-    Woken(WokenBy, Option<WokenBy>),
-    /// A wake is over.
-    WakeEnds,
+/// Who wakes a task. If that isn't known for sure, it may be the second.
+type By = (WokenBy, Option<WokenBy>);
+
+/// What happened to a task.
+#[derive(Debug, Default)]
+struct Happened {
+    /// The number of things that happened: the time of the next one.
+    count: usize,
+    /// When its polls started.
+    polls: Vec<usize>,
+    wakes: Vec<Woken>,
+}
+
+/// A wake of a task, which took effect at some time from its start to its end, if it did.
+#[derive(Debug)]
+struct Woken {
+    by: By,
+    starts: usize,
+    /// `None` if it isn't over.
+    ends: Option<usize>,
 }
 
 /// What happened to each task, by its key.
 #[derive(Debug, Default)]
-pub(super) struct Log(Mutex<HashMap<TaskKey, Vec<Happened>>>);
+pub(super) struct Log(Mutex<HashMap<TaskKey, Happened>>);
 
 impl Log {
-    fn add(&self, task: TaskKey, happened: Happened) {
-        self.0.lock().unwrap().entry(task).or_default().push(happened);
+    fn add<R>(&self, task: TaskKey, f: impl FnOnce(&mut Happened, usize) -> R) -> R {
+        let mut log = self.0.lock().unwrap();
+        let happened = log.entry(task).or_default();
+        happened.count += 1;
+        let now = happened.count;
+        f(happened, now)
     }
 
-    /// Returns who may be said to have woken a task for each of its polls but the first: the first that woke it in the poll
-    /// before, and the first after that. If it is neither, it was woken as that poll began, before the log says so. If a wake
-    /// wasn't over as a poll started, it may be any that was about to.
+    /// Returns who may have woken a task for each of its polls but the first.
     pub(super) fn wakers(&self, task: TaskKey) -> Vec<Vec<WokenBy>> {
         let log = self.0.lock().unwrap();
-        let mut wakers = Vec::new();
-        let (mut within, mut after, mut last, mut as_it_began) = (None, None, None, None);
-        // The wakes since the last poll but one started, and how many of them aren't over.
-        let (mut recent, mut pending, mut was_pending) = (Vec::new(), 0, false);
-        let mut is_polled = false;
-        for (nth, happened) in log.get(&task).into_iter().flatten().enumerate() {
-            match *happened {
-                Happened::PollStarts => {
-                    if nth > 0 {
-                        let late = as_it_began.filter(|_| within.is_none() && after.is_none());
-                        let is_unsure = pending > 0 || was_pending;
-                        let unsure = recent.iter().copied().filter(|_| is_unsure);
-                        let first = [within.take(), after.take(), late].into_iter().flatten();
-                        let all = first.chain(unsure);
-                        wakers.push(all.flat_map(|(by, or)| [Some(by), or]).flatten().collect());
-                    }
-                    was_pending = pending > 0;
-                    if !was_pending {
-                        recent.clear();
-                    }
-                    as_it_began = last.take();
-                    is_polled = true;
-                }
-                Happened::PollEnds => is_polled = false,
-                Happened::WakeEnds => pending -= 1,
-                Happened::Woken(by, or) => {
-                    pending += 1;
-                    recent.push((by, or));
-                    if is_polled {
-                        within.get_or_insert((by, or));
-                    } else {
-                        after.get_or_insert((by, or));
-                        last = Some((by, or));
-                    }
-                }
-            }
+        let Some(happened) = log.get(&task) else { return Vec::new() };
+        let polls = happened.polls.windows(2);
+        polls.map(|poll| happened.wakers_between(poll[0], poll[1])).collect()
+    }
+}
+
+impl Happened {
+    /// Returns who may have woken the task for the poll that starts at `until`, where the one before started at `since`: the
+    /// first since then. Any is the first before which no other one both started and ended.
+    fn wakers_between(&self, since: usize, until: usize) -> Vec<WokenBy> {
+        let started = self.wakes.iter().filter(|wake| wake.starts < until);
+        let is_after = |wake: &&Woken| wake.ends.is_none_or(|end| end > since);
+        let first_end = started
+            .clone()
+            .filter(|wake| wake.starts > since)
+            .filter_map(|wake| wake.ends)
+            .min()
+            .unwrap_or(until);
+        let mut by: Vec<By> = started
+            .clone()
+            .filter(is_after)
+            .filter(|wake| wake.starts < first_end)
+            .map(|wake| wake.by)
+            .collect();
+        if by.is_empty() {
+            // It came as the poll before had begun, before the log says so.
+            by.extend(started.map(|wake| wake.by).next_back());
         }
-        wakers
+        by.into_iter().flat_map(|(by, or)| [Some(by), or]).flatten().collect()
     }
 }
 
@@ -117,13 +121,12 @@ impl<F: Future> Future for Logged<F> {
             true => TaskKey::Root(0),
             false => TaskKey::Spawned(tokio::task::id().to_string().parse().unwrap()),
         };
-        this.log.add(task, Happened::PollStarts);
+        this.log.add(task, |happened, now| happened.polls.push(now));
         let (waker, log) = (cx.waker().clone(), Arc::clone(&this.log));
         let waker = Waker::from(Arc::new(Logging { task, waker, log }));
         let polled = acting_as(WokenBy::Task(task), || {
             this.future.as_mut().poll(&mut Context::from_waker(&waker))
         });
-        this.log.add(task, Happened::PollEnds);
         ENDED.set(polled.is_ready().then_some(WokenBy::Task(task)));
         polled
     }
@@ -143,12 +146,15 @@ impl Wake for Logging {
 
     fn wake_by_ref(self: &Arc<Self>) {
         // What says nothing of itself is a worker between two polls.
-        let woken = match DOES.get() {
-            Some(by) => Happened::Woken(by, None),
-            None => Happened::Woken(WokenBy::Runtime, ENDED.get()),
+        let by = match DOES.get() {
+            Some(by) => (by, None),
+            None => (WokenBy::Runtime, ENDED.get()),
         };
-        self.log.add(self.task, woken);
+        let nth = self.log.add(self.task, |happened, now| {
+            happened.wakes.push(Woken { by, starts: now, ends: None });
+            happened.wakes.len() - 1
+        });
         self.waker.wake_by_ref();
-        self.log.add(self.task, Happened::WakeEnds);
+        self.log.add(self.task, |happened, now| happened.wakes[nth].ends = Some(now));
     }
 }
