@@ -7,6 +7,10 @@ use super::slot::ALL;
 use crate::sys::signal::action;
 use crate::sys::threads;
 
+/// The signals that an instruction of the thread itself raises: blocked, they end the program.
+const OF_INSTRUCTIONS: [c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
+
 /// Installs the handler if the program leaves SIGURG at its default. Returns `true` if the handler is
 /// installed.
 pub(super) fn install() -> bool {
@@ -25,6 +29,11 @@ pub(super) fn install() -> bool {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler();
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        // An alternate stack has hardly room for a second handler: others wait until this one has returned.
+        libc::sigfillset(&raw mut action.sa_mask);
+        for of_an_instruction in OF_INSTRUCTIONS {
+            libc::sigdelset(&raw mut action.sa_mask, of_an_instruction);
+        }
         libc::sigaction(libc::SIGURG, &raw const action, std::ptr::null_mut()) == 0
     }
 }
