@@ -18,8 +18,8 @@ pub(super) fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let name = "tokio-statemap";
-        let arguments = ["build", "--bin", name, "--features", "tokio-statemap/cli"];
-        build(Path::new(TARGET), "command", &arguments, name)
+        let features = "tokio-statemap/cli,tokio-statemap/parquet";
+        build(Path::new(TARGET), "command", &["build", "--bin", name, "--features", features], name)
     })
 }
 

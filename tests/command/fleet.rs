@@ -3,16 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::build::build;
 use tests::{planted, python, real};
 use tokio_statemap::report::Report;
 use tokio_statemap::statemap::read::read;
 use tokio_statemap::statemap::{Labels, Recording, StatemapData, recordings};
 use tokio_statemap::{TaskState, Timeline};
+
+use super::binary::binary;
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 const PODS: usize = 50;
@@ -22,17 +23,6 @@ struct Pod {
     timeline: Timeline,
     labels: Labels,
     report: Report,
-}
-
-fn command() -> PathBuf {
-    let name = "tokio-statemap";
-    let features = "tokio-statemap/cli,tokio-statemap/parquet";
-    build(
-        Path::new(TARGET),
-        "fleet-command",
-        &["build", "--bin", name, "--features", features],
-        name,
-    )
 }
 
 /// Writes the data of a run, has the command make tables of it, and reads it again.
@@ -67,7 +57,7 @@ fn duckdb_answers_as_the_reports_do() {
     let folder = Path::new(TARGET).join("fleet");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    let command = command();
+    let command = binary();
     let real: Vec<_> = (0..4).map(|_| real::run()).collect();
     let pods: Vec<_> = (0..PODS)
         .map(|number| {

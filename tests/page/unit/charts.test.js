@@ -13,7 +13,7 @@ import { modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 const SIZES = [{}, { tasks: 1, polls: 400, perLane: 40 }, { tasks: 60, polls: 3, step: 5 }, { tasks: 4, polls: 3000, perLane: 2, workers: 1 }];
 
 async function* cases() {
-  for (let seed = 0; seed < 12; seed++) {
+  for (let seed = 0; seed < 4; seed++) {
     const picture = pictureOf(seed, SIZES[seed % SIZES.length]);
     const model = await modelOf(picture, 500);
     const random = randomOf(seed + 77);

@@ -13,9 +13,9 @@ use tokio_statemap::{Collector, CollectorConfig};
 
 fn polls(collector: &Arc<Collector>, runtime: &Runtime) {
     collector.block_on(runtime, async {
-        yields(10, 20_000).await;
+        yields(10, 10_000).await;
         // Short-lived tasks must be removed, too.
-        for _ in 0..20_000 {
+        for _ in 0..10_000 {
             tokio::spawn(async {}).await.unwrap();
         }
     });

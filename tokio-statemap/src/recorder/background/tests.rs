@@ -106,6 +106,7 @@ fn what_is_emitted_is_drained_or_refused() {
 fn a_thread_that_fills_chunks_gets_empty_ones() {
     let recorder = Recorder::new(CollectorConfig { stacks: false, ..config(Keep::Last) });
     recorder.start();
+    start_thread(&recorder);
     let since = Instant::now();
     let mut id = 0;
     let spare = || recorder.kept.buffers().first().map_or(0, |buffer| buffer.spare());
