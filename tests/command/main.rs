@@ -22,6 +22,8 @@ mod others;
 mod output;
 mod page;
 #[cfg(tokio_unstable)]
+mod parquet;
+#[cfg(tokio_unstable)]
 mod perfetto;
 mod random;
 mod round_trip;

@@ -1,6 +1,9 @@
 //! Looks up the functions and lines of addresses: only of those that are to be shown.
 
 mod address;
+#[cfg(any(feature = "cli", all(test, feature = "symbols")))]
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "it is only tested"))]
+mod coroutine_name;
 #[cfg(feature = "cli")]
 pub(crate) mod coroutines;
 mod frame;

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn each_origin_is_recorded_once_by_any_thread() {
         // Miri takes a thousand times as long, and looks at each access instead of at many.
-        const TASKS: u64 = if cfg!(miri) { 60 } else { 50_000 };
+        const TASKS: u64 = if cfg!(miri) { 20 } else { 50_000 };
         let late = LateTasks::new();
         late.set_below(7 * TASKS);
         // Ids with a common factor, like those of tasks spawned in a loop.

@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 
+use super::super::coroutine_name;
 use super::types::{Shape, Type, TypeId};
-use super::{Coroutines, name, states};
+use super::{Coroutines, states};
 
 /// A future that is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl Coroutines<'_> {
 
     fn name_of(&self, id: TypeId, of_type: &Type<'_>) -> String {
         let path = self.index.path(&self.sections, id);
-        name::of_type(&path, &of_type.name.to_string_lossy())
+        coroutine_name::of_type(&path, &of_type.name.to_string_lossy())
     }
 }
 
@@ -86,7 +87,7 @@ impl Walk<'_, '_> {
             return Awaited { name, what: What::Coroutine(id), inside: Vec::new() };
         }
         if is_dyn(&of_type) {
-            let name = name::of_dyn(&of_type.name.to_string_lossy());
+            let name = coroutine_name::of_dyn(&of_type.name.to_string_lossy());
             return Awaited { name, what: What::Dyn, inside: Vec::new() };
         }
         if let (Some(depth), Some(wrapped)) = (depth.checked_sub(1), self.maybe_done(&of_type)) {

@@ -8,7 +8,6 @@
 mod awaited;
 mod entry;
 mod index;
-mod name;
 mod place;
 mod sections;
 mod types;
@@ -21,8 +20,9 @@ use index::{Index, is_coroutine};
 use sections::{Sections, damaged};
 use types::{Member, Shape, Type, Variant};
 
+use super::coroutine_name;
+pub(crate) use super::coroutine_name::Kind;
 pub(crate) use awaited::{Awaited, What};
-pub(crate) use name::Kind;
 pub(crate) use place::Place;
 pub(crate) use types::TypeId;
 
@@ -111,7 +111,7 @@ impl<'a> Coroutines<'a> {
         let at = begin.as_ref().map_or_else(String::new, ToString::to_string);
         Ok(Some(Coroutine {
             key: format!("{scope}::{instance_of} {at}"),
-            path: name::of_scope(&scope, self.index.symbol(&scope).as_deref()),
+            path: coroutine_name::of_scope(&scope, self.index.symbol(&scope).as_deref()),
             kind: Kind::from_name(&own_name),
             begin,
             end: states.get(1).and_then(place),

@@ -7,8 +7,6 @@ mod polls;
 mod run;
 mod table;
 mod tasks;
-#[cfg(test)]
-mod tests;
 mod waits;
 mod workers;
 

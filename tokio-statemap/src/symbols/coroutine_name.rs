@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::object_file::{demangle, readable};
+use super::object_file::{demangle, readable};
 
 /// The longest part of a name that is read, in bytes: names of types may have any length.
 const MAX_BYTES: usize = 1 << 16;
