@@ -37,7 +37,7 @@ impl RootWakes {
 
     /// It ends.
     pub(crate) fn poll_ends(&self) {
-        self.slot.poll_ends(ROOT_FUTURE);
+        let _ = self.slot.poll_ends(ROOT_FUTURE);
     }
 
     /// Returns the context in which to poll the future, in that of its runtime. The waker stays the same as long as the runtime's
@@ -67,7 +67,7 @@ impl Wake for Noted {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.slot.woken(ROOT_FUTURE, waking::who_wakes);
+        self.slot.woken(ROOT_FUTURE, false, waking::who_wakes);
         self.waker.wake_by_ref();
     }
 }

@@ -12,7 +12,7 @@
 //! it isn't known since when the other is: a time is never another task's. Nor is who woke: beside that stands what tells the
 //! times apart.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::recorder::clock::{self, Clock};
@@ -23,9 +23,11 @@ const PLACE_BITS: u32 = 16;
 /// The bits of a time in a word. Above it are those of the task's id that its place doesn't say, as far as there is room: ids
 /// are less than 2^36 apart.
 const TIME_BITS: u32 = 44;
-/// A time is in units of so many ticks, as a power of two: of 3 GHz, times of up to 6 hours are told from each other, to 11 ns.
+/// A time is in units of so many ticks, as a power of two: of 3 GHz, times of up to 6 hours are told from each other, to 22 ns.
 const UNIT_BITS: u32 = 3;
 const TIME: u64 = (1 << TIME_BITS) - 1;
+/// A bit of a time: the wake used up the last waker of the task.
+const BY_LAST: u64 = 4;
 /// The bits of a time that say of what it is, so that no word is 0.
 const OF_WHAT: u64 = 3;
 /// It is the time of a wake between two polls.
@@ -52,6 +54,8 @@ pub(crate) struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wake {
     pub(crate) since: ReadySince,
+    /// `true` if the task has no waker left as its poll starts.
+    pub(crate) by_last: bool,
     /// Who woke it, packed with its recorder; 0 if that isn't known.
     by: u64,
 }
@@ -74,10 +78,11 @@ impl Wake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadySince(u64);
 
-/// Notes that a task was woken, or spawned, by the one that `who` returns, packed.
+/// Notes that a task was woken, or spawned, by the one that `who` returns, packed. `by_last` is `true` if there is no waker of it
+/// after that.
 #[inline]
-pub(crate) fn woken(task: u64, who: impl FnOnce() -> u64) {
-    slot(task).woken(task, who);
+pub(crate) fn woken(task: u64, by_last: bool, who: impl FnOnce() -> u64) {
+    slot(task).woken(task, by_last, who);
 }
 
 /// Returns the wake that made a task ready whose poll starts, and forgets it. `None` if that isn't known.
@@ -86,11 +91,25 @@ pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
     slot(task).poll_starts(task)
 }
 
-/// A task that was woken in its poll, which ends now, is ready from now on.
+/// A task that was woken in its poll, which ends now, is ready from now on. Returns whether it was.
 #[inline]
-pub(crate) fn poll_ends(task: u64) {
-    slot(task).poll_ends(task);
+pub(crate) fn poll_ends(task: u64) -> bool {
+    slot(task).poll_ends(task)
 }
+
+/// Notes that nothing can wake this task any more, whose poll ended.
+#[inline]
+pub(crate) fn nothing_wakes(task: u64) {
+    slot(task).by.store(forgotten(task), Ordering::Relaxed);
+}
+
+/// Returns whether each task of which that was noted has not been woken since. Were a waker cloned without notice, one would be.
+#[inline]
+pub(crate) fn are_all_seen() -> bool {
+    !ONE_WAS_NOT_SEEN.load(Ordering::Relaxed)
+}
+
+static ONE_WAS_NOT_SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Neighbours would share a cache line: tasks with ids that follow each other have places far apart.
 #[inline]
@@ -111,7 +130,7 @@ impl Slot {
 
     /// See [`woken`].
     #[inline]
-    pub(crate) fn woken(&self, task: u64, who: impl FnOnce() -> u64) {
+    pub(crate) fn woken(&self, task: u64, by_last: bool, who: impl FnOnce() -> u64) {
         let there = self.woken.load(Ordering::Relaxed);
         if task_of(there) == Some(key(task)) {
             match there & OF_WHAT {
@@ -124,8 +143,16 @@ impl Slot {
                 }
             }
         } else {
-            let is_polled = self.by.load(Ordering::Relaxed) == IS_POLLED;
-            self.note(word(task, if is_polled { IN_POLL } else { BETWEEN_POLLS }), who());
+            let by = self.by.load(Ordering::Relaxed);
+            if by == forgotten(task) {
+                ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
+            }
+            let of_what = match by {
+                IS_POLLED => IN_POLL,
+                _ if by_last => BETWEEN_POLLS | BY_LAST,
+                _ => BETWEEN_POLLS,
+            };
+            self.note(word(task, of_what), who());
         }
     }
 
@@ -164,20 +191,22 @@ impl Slot {
         self.woken.store(0, Ordering::Relaxed);
         let by = self.by(word);
         self.by.store(IS_POLLED, Ordering::Relaxed);
-        Some(Wake { since: ReadySince(word & TIME), by })
+        Some(Wake { since: ReadySince(word & TIME), by_last: word & BY_LAST != 0, by })
     }
 
     /// See [`poll_ends`].
     #[inline]
-    pub(crate) fn poll_ends(&self, task: u64) {
+    pub(crate) fn poll_ends(&self, task: u64) -> bool {
         let there = self.woken.load(Ordering::Relaxed);
-        if task_of(there) == Some(key(task)) {
+        let is_woken = task_of(there) == Some(key(task));
+        if is_woken {
             // The one that came as the poll began may not have seen that.
             let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
             self.note(word(task, POLL_END), by);
         } else if there == 0 {
             self.by.store(0, Ordering::Relaxed);
         }
+        is_woken
     }
 
     /// Returns who woke the task with this word, packed; 0 if another thread has written there since.
@@ -192,6 +221,12 @@ impl Slot {
 const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
 /// Nobody has this number.
 const IS_POLLED: u64 = BY_WHOM;
+
+/// Nor this one, which is there after [`nothing_wakes`].
+#[inline]
+fn forgotten(task: u64) -> u64 {
+    key(task) << WOKEN_BY_BITS | (BY_WHOM - 1)
+}
 
 /// Returns what tells a word from others, above the bits of who woke.
 #[inline]
@@ -230,7 +265,7 @@ fn task_of(word: u64) -> Option<u64> {
 /// Returns the word of now.
 #[inline]
 fn word(task: u64, of_what: u64) -> u64 {
-    key(task) << TIME_BITS | clock::ticks() >> UNIT_BITS & TIME & !OF_WHAT | of_what
+    key(task) << TIME_BITS | clock::ticks() >> UNIT_BITS & TIME & !(OF_WHAT | BY_LAST) | of_what
 }
 
 #[cfg(test)]
@@ -246,14 +281,14 @@ mod tests {
         let task = FIRST + 1;
         assert_eq!(poll_starts(task), None);
         let before = clock::ticks();
-        woken(task, || 0);
+        woken(task, false, || 0);
         let after = clock::ticks();
-        woken(task, || 0);
+        woken(task, false, || 0);
         let since = poll_starts(task).unwrap().since;
         let now = after + 1_000_000;
         let waited = since.ticks_until(now);
         let exact = now - after..=now - before;
-        assert!(waited + 32 >= *exact.start() && waited <= *exact.end() + 32, "{waited} {exact:?}");
+        assert!(waited + 64 >= *exact.start() && waited <= *exact.end() + 64, "{waited} {exact:?}");
         assert_eq!(poll_starts(task), None, "it is taken once");
     }
 
@@ -262,26 +297,26 @@ mod tests {
         let task = FIRST + 2;
         poll_ends(task);
         assert_eq!(poll_starts(task), None, "it wasn't woken");
-        woken(task, || 0);
+        woken(task, false, || 0);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let end = clock::ticks();
         poll_ends(task);
-        assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_050);
+        assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_080);
         // It may have been a wake for the poll that ends.
         poll_starts(task);
-        woken(task, || 0);
+        woken(task, false, || 0);
         poll_ends(task);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let wake = clock::ticks();
-        woken(task, || 0);
-        woken(task, || 0);
-        assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_050);
+        woken(task, false, || 0);
+        woken(task, false, || 0);
+        assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_080);
     }
 
     #[test]
     fn the_first_that_wakes_is_who_woke() {
         let (task, other) = (FIRST + 7, FIRST + 8);
-        let wake = |by: WokenBy| woken(task, || by.pack().unwrap());
+        let wake = |by: WokenBy| woken(task, false, || by.pack().unwrap());
         let by = || poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by(1)));
         wake(WokenBy::Task(other));
         wake(WokenBy::Thread);
@@ -314,7 +349,7 @@ mod tests {
         wake(WokenBy::Runtime);
         poll_ends(task);
         assert_eq!(by(), None);
-        woken(task, || 0);
+        woken(task, false, || 0);
         assert_eq!(by(), None);
         // Another thread was about to write there, for a task that has the same place.
         wake(WokenBy::Runtime);
@@ -325,13 +360,13 @@ mod tests {
     #[test]
     fn no_time_is_another_tasks() {
         let (task, other) = (FIRST + 3, FIRST + 3 + (1 << PLACE_BITS));
-        woken(task, || 0);
-        woken(other, || 0);
+        woken(task, false, || 0);
+        woken(other, false, || 0);
         assert_eq!(poll_starts(task), None);
         poll_ends(task);
         assert!(poll_starts(other).is_some());
         for near in [FIRST + 4, FIRST + 5, FIRST + 6 + 0xfff0] {
-            woken(near, || 0);
+            woken(near, false, || 0);
             assert_eq!(poll_starts(FIRST + 3), None);
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use super::index;
 use super::stack::{self, Registers, StackEnd};
-use super::table::{self, Chain, ChainId, UNKNOWN, WaitId};
+use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
 
@@ -19,6 +19,11 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is one of the runtime's, and not a probe's in it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
+    /// How many wakers a task has that had none as its poll started: so many were cloned on this thread and not dropped.
+    /// [`MAY_HAVE_ANY`] outside of such a poll.
+    static WAKERS: Cell<usize> = const { Cell::new(MAY_HAVE_ANY) };
+    /// The address of the task whose wakers these are; 0 before the first. If it is another one, the polled one has none.
+    static WAKERS_OF: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -32,6 +37,8 @@ thread_local! {
 
 /// Outside of any poll of a task in which something is captured.
 const OUTSIDE: usize = usize::MAX;
+/// It isn't known how many wakers the polled task has.
+const MAY_HAVE_ANY: usize = usize::MAX;
 /// In a poll whose chains are lost, as another task was polled within it since.
 const LOST: usize = OUTSIDE - 1;
 
@@ -67,6 +74,35 @@ pub(crate) fn task_poll_starts(task: u64) {
     }
 }
 
+/// Notes that the task whose poll started has no waker.
+#[inline]
+pub(crate) fn task_has_no_waker() {
+    WAKERS.with(|wakers| wakers.set(0));
+    WAKERS_OF.with(|of| of.set(0));
+}
+
+/// Notes that a waker of the task at this address is cloned on this thread.
+#[inline]
+fn count_clone(task: usize) {
+    let wakers = WAKERS.with(Cell::get);
+    if wakers == MAY_HAVE_ANY {
+        return;
+    }
+    let of = WAKERS_OF.with(|of| of.replace(task));
+    let is_same = of == 0 || of == task;
+    WAKERS.with(|wakers_now| wakers_now.set(if is_same { wakers + 1 } else { MAY_HAVE_ANY }));
+}
+
+/// Called as a waker of the task at this address is dropped on this thread.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(crate) fn task_waker_dropped(task: usize) {
+    let wakers = WAKERS.with(Cell::get);
+    if wakers != MAY_HAVE_ANY && WAKERS_OF.with(Cell::get) == task {
+        WAKERS.with(|wakers_now| wakers_now.set(wakers.saturating_sub(1)));
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
@@ -78,10 +114,11 @@ fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
     });
 }
 
-/// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
-/// [`UNKNOWN`].
+/// Ends the captures of the task that the runtime polls, which `is_woken` already or not. Returns where it waits, if its waker was
+/// cloned; that may be [`UNKNOWN`]. It waits for [`NOTHING`] if it has no waker and isn't woken.
 #[inline]
-pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
+pub(crate) fn task_poll_ends(task: tokio::task::Id, is_woken: bool) -> Option<WaitId> {
+    let has_no_waker = WAKERS.with(|wakers| wakers.replace(MAY_HAVE_ANY)) == 0;
     let number = number();
     // Nothing is watched, or wasn't yet as the poll started.
     if number == OUTSIDE {
@@ -91,9 +128,10 @@ pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
     if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
         NUMBER.with(|number| number.set(OUTSIDE));
         waking::poll_ends(Before::UNKNOWN);
-        return None;
+        return (has_no_waker && !is_woken).then_some(NOTHING);
     }
-    task_waits(number, task)
+    let wait = task_waits(number, task);
+    if has_no_waker && !is_woken { Some(NOTHING) } else { wait }
 }
 
 #[inline(never)]
@@ -123,6 +161,7 @@ fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
 #[inline]
 pub(crate) fn task_ends() {
     if IS_OF_RUNTIME.with(Cell::get) {
+        WAKERS.with(|wakers| wakers.set(MAY_HAVE_ANY));
         forget_after(0);
     }
 }
@@ -131,6 +170,7 @@ pub(crate) fn task_ends() {
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(crate) fn task_waker_cloned(task: usize) {
+    count_clone(task);
     // A probe is told by its own waker.
     if !IS_OF_RUNTIME.with(Cell::get) {
         return;

@@ -121,8 +121,13 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn woken(task: u64) {
-        wakes::woken(task, waking::who_wakes);
+    fn dropped(task: *const ()) {
+        capture::task_waker_dropped(task.addr());
+    }
+
+    #[inline]
+    fn woken(task: u64, by_last: bool) {
+        wakes::woken(task, by_last, waking::who_wakes);
     }
 
     #[inline(never)]
@@ -132,7 +137,7 @@ impl Observer for Captures {
         let polled = waking::polled();
         capture::task_poll_starts(number(id));
         let clone = std::hint::black_box(waker).clone();
-        let clones = capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN);
+        let clones = capture::task_poll_ends(id, true).is_some_and(|wait| wait != UNKNOWN);
         clone.wake();
         let by_value = wakes::poll_starts(number(id)).is_some();
         std::hint::black_box(waker).wake_by_ref();
@@ -168,7 +173,7 @@ mod tests {
                     capture::task_poll_starts(number(tokio::task::id()));
                     let clone = cx.waker().clone();
                     assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
-                    let wait = capture::task_poll_ends(tokio::task::id());
+                    let wait = capture::task_poll_ends(tokio::task::id(), false);
                     assert!(wait.is_some_and(|wait| wait != UNKNOWN), "one of two is left");
                     clone.wake();
                     if polls < 3 { Poll::Pending } else { Poll::Ready(polls) }
@@ -202,7 +207,7 @@ mod tests {
                     3 => {
                         capture::task_poll_starts(8);
                         waker.wake_by_ref();
-                        capture::task_poll_ends(tokio::task::id());
+                        capture::task_poll_ends(tokio::task::id(), false);
                         Some(WokenBy::Task(8))
                     }
                     // From another thread, which has no runtime.
@@ -234,5 +239,46 @@ mod tests {
         let task = local.spawn_local(waits());
         let id = number(task.id());
         assert_eq!(local.block_on(&runtime, task).expect("it ends"), id);
+    }
+
+    #[test]
+    fn the_last_waker_is_told() {
+        let wakers = Wakers::default();
+        assert!(wakers.take_ready_times());
+        wakers.watch();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        // Returns whether the wake used up the last waker of a task that has so many.
+        let by_last = |number_of_wakers, wake: fn(&mut Vec<Waker>), keep_handle: bool| {
+            let (send, received) = std::sync::mpsc::channel();
+            let (tell, told) = std::sync::mpsc::channel();
+            let mut is_first = true;
+            let task = runtime.spawn(poll_fn(move |cx| {
+                if std::mem::take(&mut is_first) {
+                    let wakers = (0..number_of_wakers).map(|_| cx.waker().clone()).collect();
+                    send.send(wakers).expect("it is received");
+                    return Poll::Pending;
+                }
+                let wake = wakes::poll_starts(number(tokio::task::id())).expect("it was woken");
+                tell.send(wake.by_last).expect("it is received");
+                Poll::Ready(())
+            }));
+            let abort = keep_handle.then(|| task.abort_handle());
+            runtime.block_on(tokio::task::yield_now());
+            let mut wakers = received.recv().expect("it was polled");
+            wake(&mut wakers);
+            runtime.block_on(task).expect("it ends");
+            drop((abort, wakers));
+            told.recv().expect("it was polled again")
+        };
+        let by_value = |wakers: &mut Vec<Waker>| wakers.pop().expect("a waker").wake();
+        assert!(by_last(1, by_value, false));
+        assert!(!by_last(2, by_value, false), "another is left");
+        assert!(!by_last(1, |wakers| wakers[0].wake_by_ref(), false), "it is left");
+        assert!(!by_last(1, by_value, true), "what a handle does isn't seen");
+        let drops_one = |wakers: &mut Vec<Waker>| {
+            wakers.truncate(1);
+            wakers.pop().expect("a waker").wake();
+        };
+        assert!(by_last(2, drops_one, false));
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::runtime::TaskMeta;
 
 #[cfg(tokio_unstable)]
-use crate::recorder::chains::table::WaitId;
+use crate::recorder::chains::table::{NOTHING, WaitId};
 #[cfg(tokio_unstable)]
 use crate::recorder::chains::{capture, wakers, waking};
 use crate::recorder::hot::Shared;
@@ -92,7 +92,8 @@ impl TokioHooks {
             trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         }
         if self.takes_ready_times && wakers::are_watched() {
-            wakes::woken(number(meta.id()), waking::who_wakes);
+            // There are no wakers before its first poll.
+            wakes::woken(number(meta.id()), true, waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
@@ -129,7 +130,12 @@ impl TokioHooks {
         // Once, as this forgets it. It is kept over all that follows, as the fast path may come to nothing.
         match self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten() {
             None => self.before_task_poll(meta),
-            Some(wake) => self.before_poll(meta, wake),
+            Some(wake) => {
+                if wake.by_last && wakes::are_all_seen() {
+                    capture::task_has_no_waker();
+                }
+                self.before_poll(meta, wake);
+            }
         }
     }
 
@@ -147,12 +153,15 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
-        if self.takes_ready_times {
-            wakes::poll_ends(number(meta.id()));
-        }
-        match capture::task_poll_ends(meta.id()) {
+        let is_woken = self.takes_ready_times && wakes::poll_ends(number(meta.id()));
+        match capture::task_poll_ends(meta.id(), is_woken) {
             None => self.after_task_poll(meta),
-            Some(wait) => self.ended_in_wait(meta, wait),
+            Some(wait) => {
+                if wait == NOTHING {
+                    wakes::nothing_wakes(number(meta.id()));
+                }
+                self.ended_in_wait(meta, wait);
+            }
         }
     }
 

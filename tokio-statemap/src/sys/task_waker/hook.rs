@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{RawWaker, Waker};
 
 use super::table::{OfEach, Table, in_a_task};
-use super::{Unseen, ids};
+use super::{Unseen, ids, refs};
 use crate::sys::filter;
 
 /// An observer of the wakers of all tasks.
@@ -13,8 +13,12 @@ pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task at this address, before that.
     fn cloned(task: *const ());
 
-    /// Called by the thread that wakes the task with this id, before that.
-    fn woken(task: u64);
+    /// Called by the thread that drops a waker of the task at this address, before that.
+    fn dropped(task: *const ());
+
+    /// Called by the thread that wakes the task with this id, before that. `by_last` is `true` if this is known to use up the last
+    /// waker of a task that waits.
+    fn woken(task: u64, by_last: bool);
 
     /// Clones this waker, and wakes its task by it in both ways. Returns which of these calls the observer got. The task is the one
     /// that is polled.
@@ -39,7 +43,7 @@ impl Sees {
 }
 
 /// The addresses of Tokio's functions. They stay once they are known: a thread may be just about to call one.
-static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 3];
+static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 4];
 
 static STATE: Mutex<State> =
     Mutex::new(State { users: 0, is_behind: false, table: None, sees_wakes: false });
@@ -121,8 +125,12 @@ fn begin<O: Observer>(
                 tokios.store(there, Ordering::Release);
             }
         }
-        let functions =
-            if wants_wakes && ids::are_known() { ours::<O>() } else { only_clone::<O>() };
+        let functions = if wants_wakes && ids::are_known() {
+            refs::find();
+            ours::<O>()
+        } else {
+            only_clone::<O>()
+        };
         if functions != there && !table.set(functions) {
             return Err(Unseen::ReadOnly);
         }
@@ -145,23 +153,27 @@ fn end<O: Observer>(table: Table, is_behind: &mut bool) {
 }
 
 fn tokios() -> OfEach<usize> {
-    [CLONE, WAKE, WAKE_BY_REF].map(|which| TOKIOS[which].load(Ordering::Acquire))
+    [CLONE, WAKE, WAKE_BY_REF, DROP].map(|which| TOKIOS[which].load(Ordering::Acquire))
 }
 
 /// Tokio's functions, but for the one that clones.
 fn only_clone<O: Observer>() -> OfEach<usize> {
-    let [_, wake, wake_by_ref] = tokios();
-    [ours::<O>()[CLONE], wake, wake_by_ref]
+    let [_, wake, wake_by_ref, drop] = tokios();
+    [ours::<O>()[CLONE], wake, wake_by_ref, drop]
 }
 
 /// The places of the functions in [`OfEach`].
 const CLONE: usize = 0;
 const WAKE: usize = 1;
 const WAKE_BY_REF: usize = 2;
+const DROP: usize = 3;
 
 fn ours<O: Observer>() -> OfEach<usize> {
-    let wakes = [wake::<O> as *const (), wake_by_ref::<O> as *const ()];
-    [clone::<O> as *const () as usize, wakes[0] as usize, wakes[1] as usize]
+    let clone = clone::<O> as *const () as usize;
+    let others =
+        [wake::<O> as *const (), wake_by_ref::<O> as *const (), drop_waker::<O> as *const ()];
+    let [wake, wake_by_ref, drop] = others.map(|function| function as usize);
+    [clone, wake, wake_by_ref, drop]
 }
 
 /// # Safety
@@ -173,6 +185,18 @@ unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     // SAFETY: it is what the table had for this function, which is called with what it is to be called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
     let tokios: unsafe fn(*const ()) -> RawWaker = unsafe { std::mem::transmute(tokios) };
+    // SAFETY: as of this function.
+    unsafe { tokios(task) }
+}
+
+/// # Safety
+///
+/// As of [`clone`].
+unsafe fn drop_waker<O: Observer>(task: *const ()) {
+    O::dropped(task);
+    let tokios = TOKIOS[DROP].load(Ordering::Acquire);
+    // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
+    let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };
     // SAFETY: as of this function.
     unsafe { tokios(task) }
 }
@@ -200,7 +224,8 @@ unsafe fn wake_by_ref<O: Observer>(task: *const ()) {
 unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
     // Before it is woken, as it may be gone then. SAFETY: as of this function.
     if let Some(id) = unsafe { ids::of(task) } {
-        O::woken(id);
+        // SAFETY: as of this function.
+        O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
     }
     let tokios = TOKIOS[WHICH].load(Ordering::Acquire);
     // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.

@@ -11,6 +11,8 @@ mod ids;
 #[cfg(has_wakes)]
 mod page;
 #[cfg(has_wakes)]
+mod refs;
+#[cfg(has_wakes)]
 mod table;
 
 #[cfg(has_wakes)]

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-use tokio::runtime::Handle;
+use tokio::runtime;
 use tokio::task::LocalSet;
 
 use super::page::Page;
@@ -15,15 +15,15 @@ use super::page::Page;
 /// The number of functions in a table.
 const FUNCTIONS: usize = 4;
 
-/// A value for each function that is observed. In order these are the one that clones, the one that wakes, and the one that wakes
-/// by reference.
-pub(super) type OfEach<T> = [T; 3];
+/// A value for each function. In order these are the one that clones, the one that wakes, the one that wakes by reference, and the
+/// one that drops.
+pub(super) type OfEach<T> = [T; FUNCTIONS];
 
 /// The table of all tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     words: &'static [AtomicUsize; FUNCTIONS],
-    /// The places among them of those that are observed.
+    /// The places of the functions among them.
     places: OfEach<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Table {
     }
 }
 
-/// Returns which of the words of a table are the functions that are observed: Rust doesn't say. `None` if there are others.
+/// Returns which of the words of a table are which functions: Rust doesn't say. `None` if there are others.
 fn places() -> Option<OfEach<usize>> {
     unsafe fn clones(_: *const ()) -> RawWaker {
         RawWaker::new(std::ptr::null(), &OURS)
@@ -79,9 +79,8 @@ fn places() -> Option<OfEach<usize>> {
     // SAFETY: it is as large, and consists of addresses of functions. Test: as above.
     let words: [usize; FUNCTIONS] = unsafe { std::mem::transmute_copy(&OURS) };
     let place = |function: *const ()| words.iter().position(|&word| word == function as usize);
-    place(drops as *const ())?;
     let wakes = (place(wakes as *const ())?, place(wakes_by_ref as *const ())?);
-    Some([place(clones as *const ())?, wakes.0, wakes.1])
+    Some([place(clones as *const ())?, wakes.0, wakes.1, place(drops as *const ())?])
 }
 
 /// The least size of a task of our own.
@@ -91,7 +90,7 @@ pub(super) const TASK_SIZE: usize = 512;
 ///
 /// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.
 pub(super) fn in_a_task(see: fn(&Waker) -> usize) -> Option<usize> {
-    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+    if runtime::Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         return None;
     }
     let set = LocalSet::new();
@@ -105,4 +104,32 @@ pub(super) fn in_a_task(see: fn(&Waker) -> usize) -> Option<usize> {
     }));
     let _ = pin!(set).poll(&mut Context::from_waker(Waker::noop()));
     seen.take()
+}
+
+/// Whether there is still a handle to join a task.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Handle {
+    Kept,
+    Dropped,
+}
+
+/// Returns what `see` returns for the only waker of a task that waits. `None` where there can be no task.
+pub(super) fn beside_an_idle_task<R>(handle: Handle, see: fn(&Waker) -> R) -> Option<R> {
+    if runtime::Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+        return None;
+    }
+    let set = LocalSet::new();
+    let waker = Rc::new(Cell::new(None));
+    let waits = Rc::clone(&waker);
+    let joins = set.spawn_local(poll_fn(move |cx: &mut Context<'_>| {
+        waits.set(Some(cx.waker().clone()));
+        Poll::<()>::Pending
+    }));
+    let _joins = match handle {
+        Handle::Kept => Some(joins),
+        Handle::Dropped => None,
+    };
+    let mut set = pin!(set);
+    let _ = set.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    waker.take().map(|waker| see(&waker))
 }
