@@ -37,7 +37,7 @@ impl RootWakes {
 
     /// It ends.
     pub(crate) fn poll_ends(&self) {
-        let _ = self.slot.poll_ends(ROOT_FUTURE);
+        self.slot.poll_ends(ROOT_FUTURE);
     }
 
     /// Returns the context in which to poll the future, in that of its runtime. The waker stays the same as long as the runtime's

@@ -91,19 +91,34 @@ pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
     slot(task).poll_starts(task)
 }
 
-/// A task that was woken in its poll, which ends now, is ready from now on. Returns whether it was.
+/// A task that was woken in its poll, which ends now, is ready from now on.
 #[inline]
-pub(crate) fn poll_ends(task: u64) -> bool {
-    slot(task).poll_ends(task)
+pub(crate) fn poll_ends(task: u64) {
+    slot(task).poll_ends(task);
+}
+
+/// The task ends in its poll.
+#[inline]
+pub(crate) fn task_ends(task: u64) {
+    // It was aborted.
+    let by = &slot(task).by;
+    if by.load(Ordering::Relaxed) == forgotten(task) {
+        by.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Notes that nothing can wake this task any more, whose poll ended.
 #[inline]
 pub(crate) fn nothing_wakes(task: u64) {
-    slot(task).by.store(forgotten(task), Ordering::Relaxed);
+    let slot = slot(task);
+    // Another task that has the same place may have been woken.
+    if slot.woken.load(Ordering::Relaxed) == 0 {
+        slot.by.store(forgotten(task), Ordering::Relaxed);
+    }
 }
 
-/// Returns whether each task of which that was noted has not been woken since. Were a waker cloned without notice, one would be.
+/// Returns whether no task is known to have been polled again, but to be aborted, after that was noted of it. Were a waker cloned
+/// without notice, or a wake not seen, one would be.
 #[inline]
 pub(crate) fn are_all_seen() -> bool {
     !ONE_WAS_NOT_SEEN.load(Ordering::Relaxed)
@@ -138,21 +153,28 @@ impl Slot {
                 BETWEEN_POLLS => {}
                 IN_POLL => self.woken_again(there, who()),
                 _ => {
-                    let word = word(task, BETWEEN_POLLS);
-                    self.note(word, self.by_either(there, who()));
+                    let who = self.by_either(there, who());
+                    self.note(word(task, BETWEEN_POLLS), who);
                 }
             }
         } else {
             let by = self.by.load(Ordering::Relaxed);
-            if by == forgotten(task) {
-                ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
-            }
+            self.check(by, task);
             let of_what = match by {
                 IS_POLLED => IN_POLL,
                 _ if by_last => BETWEEN_POLLS | BY_LAST,
                 _ => BETWEEN_POLLS,
             };
-            self.note(word(task, of_what), who());
+            let who = who();
+            self.note(word(task, of_what), who);
+        }
+    }
+
+    /// A task is woken, or its poll ends, and this is there: nothing should wake it.
+    #[inline]
+    fn check(&self, by: u64, task: u64) {
+        if by == forgotten(task) {
+            ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
         }
     }
 
@@ -182,8 +204,8 @@ impl Slot {
     pub(crate) fn poll_starts(&self, task: u64) -> Option<Wake> {
         let word = self.woken.load(Ordering::Relaxed);
         if task_of(word) != Some(key(task)) {
-            // A wake of another task stays there.
-            if word == 0 {
+            // A wake of another task stays there, and that nothing should have woken this one.
+            if word == 0 && self.by.load(Ordering::Relaxed) != forgotten(task) {
                 self.by.store(IS_POLLED, Ordering::Relaxed);
             }
             return None;
@@ -196,17 +218,16 @@ impl Slot {
 
     /// See [`poll_ends`].
     #[inline]
-    pub(crate) fn poll_ends(&self, task: u64) -> bool {
+    pub(crate) fn poll_ends(&self, task: u64) {
         let there = self.woken.load(Ordering::Relaxed);
-        let is_woken = task_of(there) == Some(key(task));
-        if is_woken {
+        if task_of(there) == Some(key(task)) {
             // The one that came as the poll began may not have seen that.
             let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
             self.note(word(task, POLL_END), by);
         } else if there == 0 {
+            self.check(self.by.load(Ordering::Relaxed), task);
             self.by.store(0, Ordering::Relaxed);
         }
-        is_woken
     }
 
     /// Returns who woke the task with this word, packed; 0 if another thread has written there since.

@@ -6,6 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use tests::runtime::{builder, recorded};
+use tokio::runtime::Builder;
 use tokio::time::sleep;
 use tokio_statemap::timeline::{TaskKey, Waiting};
 use tokio_statemap::{CollectorConfig, Timeline};
@@ -110,6 +111,74 @@ fn who_has_no_waker_left_waits_for_nothing() {
             spawned.iter().map(|(expected, name, _)| (*expected, *name)).collect();
         let timeline = settled(&collector, &runtime, |timeline| found(timeline) == expected);
         assert_eq!(found(&timeline), expected, "{threads} threads");
+        runtime.shutdown_background();
+    }
+}
+
+/// A task that yields by its own waker, without a clone, may be woken; and if it isn't known of one task, that holds for all.
+#[test]
+fn who_is_woken_again_was_not_forgotten() {
+    for threads in [0, 2] {
+        let (collector, runtime) = recorded(builder(threads), CollectorConfig::default());
+        runtime.block_on(async {
+            let yields = || async {
+                let mut polls = 0;
+                poll_fn(|cx| {
+                    polls += 1;
+                    cx.waker().wake_by_ref();
+                    if polls < 100 { Poll::Pending } else { Poll::Ready(()) }
+                })
+                .await;
+            };
+            let all: Vec<_> = (0..10).map(|_| tokio::spawn(yields())).collect();
+            for task in all {
+                task.await.unwrap();
+            }
+            // A poll that has another runtime's within: where there is one worker, that takes another thread.
+            let within = || {
+                let (inner, other) =
+                    recorded(Builder::new_current_thread(), CollectorConfig::default());
+                let wakers = Arc::<Mutex<Vec<Waker>>>::default();
+                let keeps = Arc::clone(&wakers);
+                let task = other.spawn(async move {
+                    put(&keeps, 2).await;
+                    put(&keeps, 0).await;
+                });
+                let wake = || {
+                    other.block_on(tokio::task::yield_now());
+                    wakers.lock().unwrap().pop().unwrap().wake();
+                    other.block_on(tokio::task::yield_now());
+                };
+                wake();
+                let timeline = inner.snapshot();
+                let mut tasks = timeline.tasks.iter();
+                let found = tasks.find(|task| matches!(task.key, TaskKey::Spawned(_))).unwrap();
+                assert!(!matches!(timeline.waiting_at_end(found), Waiting::Nothing));
+                wake();
+                other.block_on(task).unwrap();
+            };
+            tokio::spawn(async move {
+                match threads {
+                    0 => std::thread::spawn(within).join().unwrap(),
+                    _ => tokio::task::block_in_place(within),
+                }
+            })
+            .await
+            .unwrap();
+            // An aborted task says nothing of others.
+            let forgotten = tokio::spawn(forgets());
+            tokio::task::yield_now().await;
+            sleep(Duration::from_millis(5)).await;
+            forgotten.abort();
+            forgotten.await.unwrap_err();
+            drop(tokio::spawn(forgets()));
+        });
+        let is_told = |timeline: &Timeline| {
+            let tasks = timeline.tasks.iter().filter(|task| task.terminated_ns.is_none());
+            tasks.filter(|task| matches!(timeline.waiting_at_end(task), Waiting::Nothing)).count()
+                == 1
+        };
+        assert!(is_told(&settled(&collector, &runtime, is_told)), "{threads} threads");
         runtime.shutdown_background();
     }
 }

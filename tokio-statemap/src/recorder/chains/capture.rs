@@ -6,6 +6,7 @@ use std::ops::Deref;
 use super::index;
 use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
+use super::wakers;
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
 
@@ -24,6 +25,8 @@ thread_local! {
     static WAKERS: Cell<usize> = const { Cell::new(MAY_HAVE_ANY) };
     /// The address of the task whose wakers these are; 0 before the first. If it is another one, the polled one has none.
     static WAKERS_OF: Cell<usize> = const { Cell::new(0) };
+    /// What [`wakers::generation`] was as that poll started.
+    static WAKERS_SINCE: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -74,11 +77,30 @@ pub(crate) fn task_poll_starts(task: u64) {
     }
 }
 
-/// Notes that the task whose poll started has no waker.
+/// Notes whether it is known that the task whose poll started has no waker.
 #[inline]
-pub(crate) fn task_has_no_waker() {
-    WAKERS.with(|wakers| wakers.set(0));
-    WAKERS_OF.with(|of| of.set(0));
+pub(crate) fn task_has_no_waker(is_known: bool) {
+    WAKERS.with(|wakers| wakers.set(if is_known { 0 } else { MAY_HAVE_ANY }));
+    if is_known {
+        WAKERS_OF.with(|of| of.set(0));
+        WAKERS_SINCE.with(|since| since.set(wakers::generation()));
+    }
+}
+
+/// Returns whether the task whose poll ends has no waker, and wasn't woken in it. Nothing is known of the poll around it.
+#[inline]
+fn has_no_waker() -> bool {
+    WAKERS.with(|wakers| wakers.replace(MAY_HAVE_ANY)) == 0
+        && WAKERS_SINCE.with(Cell::get) == wakers::generation()
+}
+
+/// Called as the task with this id is woken on this thread.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(crate) fn task_woken(task: u64) {
+    if WAKERS.with(Cell::get) != MAY_HAVE_ANY && waking::is_polled(task) {
+        task_has_no_waker(false);
+    }
 }
 
 /// Notes that a waker of the task at this address is cloned on this thread.
@@ -93,14 +115,21 @@ fn count_clone(task: usize) {
     WAKERS.with(|wakers_now| wakers_now.set(if is_same { wakers + 1 } else { MAY_HAVE_ANY }));
 }
 
-/// Called as a waker of the task at this address is dropped on this thread.
+/// Called as a waker of the task at this address is dropped on this thread. `is_last` returns whether it is the last one of a task
+/// that is polled: another thread may have cloned it.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
-pub(crate) fn task_waker_dropped(task: usize) {
+pub(crate) fn task_waker_dropped(task: usize, is_last: impl FnOnce() -> bool) {
     let wakers = WAKERS.with(Cell::get);
-    if wakers != MAY_HAVE_ANY && WAKERS_OF.with(Cell::get) == task {
-        WAKERS.with(|wakers_now| wakers_now.set(wakers.saturating_sub(1)));
+    if wakers == MAY_HAVE_ANY || WAKERS_OF.with(Cell::get) != task {
+        return;
     }
+    let left = match wakers {
+        0 => MAY_HAVE_ANY,
+        1 if !is_last() => MAY_HAVE_ANY,
+        _ => wakers - 1,
+    };
+    WAKERS.with(|wakers| wakers.set(left));
 }
 
 #[cold]
@@ -114,11 +143,11 @@ fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
     });
 }
 
-/// Ends the captures of the task that the runtime polls, which `is_woken` already or not. Returns where it waits, if its waker was
-/// cloned; that may be [`UNKNOWN`]. It waits for [`NOTHING`] if it has no waker and isn't woken.
+/// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
+/// [`UNKNOWN`]. It waits for [`NOTHING`] if it has no waker and isn't woken.
 #[inline]
-pub(crate) fn task_poll_ends(task: tokio::task::Id, is_woken: bool) -> Option<WaitId> {
-    let has_no_waker = WAKERS.with(|wakers| wakers.replace(MAY_HAVE_ANY)) == 0;
+pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
+    let has_no_waker = has_no_waker();
     let number = number();
     // Nothing is watched, or wasn't yet as the poll started.
     if number == OUTSIDE {
@@ -128,10 +157,10 @@ pub(crate) fn task_poll_ends(task: tokio::task::Id, is_woken: bool) -> Option<Wa
     if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
         NUMBER.with(|number| number.set(OUTSIDE));
         waking::poll_ends(Before::UNKNOWN);
-        return (has_no_waker && !is_woken).then_some(NOTHING);
+        return has_no_waker.then_some(NOTHING);
     }
     let wait = task_waits(number, task);
-    if has_no_waker && !is_woken { Some(NOTHING) } else { wait }
+    if has_no_waker { Some(NOTHING) } else { wait }
 }
 
 #[inline(never)]
@@ -161,7 +190,7 @@ fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
 #[inline]
 pub(crate) fn task_ends() {
     if IS_OF_RUNTIME.with(Cell::get) {
-        WAKERS.with(|wakers| wakers.set(MAY_HAVE_ANY));
+        task_has_no_waker(false);
         forget_after(0);
     }
 }

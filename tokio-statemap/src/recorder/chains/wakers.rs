@@ -21,6 +21,23 @@ pub(crate) fn are_watched() -> bool {
     WATCHING.load(Ordering::Relaxed) != 0
 }
 
+/// The number of times that what is seen may have changed.
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
+/// `true` if wakes are seen, too.
+static ARE_WAKES_SEEN: AtomicBool = AtomicBool::new(false);
+
+/// Returns a number that stays the same as long as the same is seen.
+#[inline]
+pub(crate) fn generation() -> usize {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Returns whether clones and wakes of tasks' wakers are seen.
+#[inline]
+pub(crate) fn are_wakes_seen() -> bool {
+    ARE_WAKES_SEEN.load(Ordering::Relaxed)
+}
+
 /// The wakers of tasks, for one recorder.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers(Mutex<State>);
@@ -45,6 +62,8 @@ impl Wakers {
             state.is_watching = watched.is_ok();
             state.are_seen = watched.is_ok();
             state.miss_ready_times = state.take_ready_times && watched != Ok(true);
+            ARE_WAKES_SEEN.store(watched == Ok(true), Ordering::Relaxed);
+            GENERATION.fetch_add(1, Ordering::Relaxed);
             match watched {
                 Ok(_) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
                 Err(why) => tell(why, state.miss_ready_times),
@@ -60,6 +79,7 @@ impl Wakers {
         }
         if std::mem::take(&mut lock(&self.0).is_watching) {
             WATCHING.fetch_sub(1, Ordering::Relaxed);
+            GENERATION.fetch_add(1, Ordering::Relaxed);
             task_waker::uninstall::<Captures>();
         }
     }
@@ -121,12 +141,13 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn dropped(task: *const ()) {
-        capture::task_waker_dropped(task.addr());
+    fn dropped(task: *const (), is_last: impl FnOnce() -> bool) {
+        capture::task_waker_dropped(task.addr(), is_last);
     }
 
     #[inline]
     fn woken(task: u64, by_last: bool) {
+        capture::task_woken(task);
         wakes::woken(task, by_last, waking::who_wakes);
     }
 
@@ -137,7 +158,7 @@ impl Observer for Captures {
         let polled = waking::polled();
         capture::task_poll_starts(number(id));
         let clone = std::hint::black_box(waker).clone();
-        let clones = capture::task_poll_ends(id, true).is_some_and(|wait| wait != UNKNOWN);
+        let clones = capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN);
         clone.wake();
         let by_value = wakes::poll_starts(number(id)).is_some();
         std::hint::black_box(waker).wake_by_ref();
@@ -173,7 +194,7 @@ mod tests {
                     capture::task_poll_starts(number(tokio::task::id()));
                     let clone = cx.waker().clone();
                     assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
-                    let wait = capture::task_poll_ends(tokio::task::id(), false);
+                    let wait = capture::task_poll_ends(tokio::task::id());
                     assert!(wait.is_some_and(|wait| wait != UNKNOWN), "one of two is left");
                     clone.wake();
                     if polls < 3 { Poll::Pending } else { Poll::Ready(polls) }
@@ -207,7 +228,7 @@ mod tests {
                     3 => {
                         capture::task_poll_starts(8);
                         waker.wake_by_ref();
-                        capture::task_poll_ends(tokio::task::id(), false);
+                        capture::task_poll_ends(tokio::task::id());
                         Some(WokenBy::Task(8))
                     }
                     // From another thread, which has no runtime.

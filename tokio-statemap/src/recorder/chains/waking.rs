@@ -48,6 +48,13 @@ pub(super) fn polled() -> Before {
     Before(POLLED.with(Cell::get))
 }
 
+/// Returns whether this task is polled on this thread, by the innermost poll that is known.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(super) fn is_polled(task: u64) -> bool {
+    WokenBy::Task(task).pack() == Some(POLLED.with(Cell::get))
+}
+
 /// The poll of a root future of a recorder starts. `is_worker` tells whether this thread is the worker meanwhile.
 pub(crate) fn root_poll_starts(root: u64, recorder: u64, is_worker: bool) -> Before {
     DRIVES.with(|drives| drives.set(is_worker));

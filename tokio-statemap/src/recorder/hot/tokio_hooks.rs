@@ -93,7 +93,7 @@ impl TokioHooks {
         }
         if self.takes_ready_times && wakers::are_watched() {
             // There are no wakers before its first poll.
-            wakes::woken(number(meta.id()), true, waking::who_wakes);
+            wakes::woken(number(meta.id()), wakers::are_wakes_seen(), waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
@@ -128,14 +128,11 @@ impl TokioHooks {
             capture::task_poll_starts(number(meta.id()));
         }
         // Once, as this forgets it. It is kept over all that follows, as the fast path may come to nothing.
-        match self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten() {
+        let wake = self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten();
+        capture::task_has_no_waker(wake.is_some_and(|wake| wake.by_last && wakes::are_all_seen()));
+        match wake {
             None => self.before_task_poll(meta),
-            Some(wake) => {
-                if wake.by_last && wakes::are_all_seen() {
-                    capture::task_has_no_waker();
-                }
-                self.before_poll(meta, wake);
-            }
+            Some(wake) => self.before_poll(meta, wake),
         }
     }
 
@@ -153,8 +150,10 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
-        let is_woken = self.takes_ready_times && wakes::poll_ends(number(meta.id()));
-        match capture::task_poll_ends(meta.id(), is_woken) {
+        if self.takes_ready_times {
+            wakes::poll_ends(number(meta.id()));
+        }
+        match capture::task_poll_ends(meta.id()) {
             None => self.after_task_poll(meta),
             Some(wait) => {
                 if wait == NOTHING {
@@ -180,6 +179,9 @@ impl TokioHooks {
     pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
         if cfg!(feature = "sdt") {
             trace_points::task_terminate(number(meta.id()));
+        }
+        if self.takes_ready_times {
+            wakes::task_ends(number(meta.id()));
         }
         self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
     }

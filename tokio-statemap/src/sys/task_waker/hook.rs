@@ -13,8 +13,9 @@ pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task at this address, before that.
     fn cloned(task: *const ());
 
-    /// Called by the thread that drops a waker of the task at this address, before that.
-    fn dropped(task: *const ());
+    /// Called by the thread that drops a waker of the task at this address, before that. `is_last` returns whether it is known to be
+    /// the last one of a task that is polled.
+    fn dropped(task: *const (), is_last: impl FnOnce() -> bool);
 
     /// Called by the thread that wakes the task with this id, before that. `by_last` is `true` if this is known to use up the last
     /// waker of a task that waits.
@@ -193,7 +194,8 @@ unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
 ///
 /// As of [`clone`].
 unsafe fn drop_waker<O: Observer>(task: *const ()) {
-    O::dropped(task);
+    // SAFETY: as of this function.
+    O::dropped(task, || unsafe { refs::is_last_of_polled(task) });
     let tokios = TOKIOS[DROP].load(Ordering::Acquire);
     // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
     let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };

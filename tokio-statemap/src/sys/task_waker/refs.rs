@@ -1,7 +1,8 @@
 //! Whether a waker is the last one of its task.
 //!
-//! The first word of a task's header has its state, in the lowest bits, and the number of references to it: one of the runtime, one
-//! of the handle to join it, and one for each waker and each handle to abort it. That this is so, is found out with tasks of our own.
+//! The first word of a task's header has its state, in the lowest bits, and the number of references to it: one of the runtime,
+//! another while the task is polled or about to be, one of the handle to join it, and one for each waker and each handle to abort it.
+//! That this is so, is found out with tasks of our own.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,8 +10,10 @@ use std::task::Waker;
 
 use super::table::{Handle, beside_an_idle_task};
 
-/// A task that is polled, has ended, or is about to be polled has another reference.
+/// It is polled, has ended, or is about to be polled.
 const IS_BUSY: usize = 0b111;
+/// It is polled.
+const IS_POLLED: usize = 1;
 /// There is a handle to join it.
 const HAS_JOIN_HANDLE: usize = 1 << 3;
 /// A reference.
@@ -55,6 +58,20 @@ pub(super) unsafe fn is_last(task: *const ()) -> bool {
     ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) })
 }
 
+/// Returns whether this is the last waker of a task that is polled. `false` if that isn't known.
+///
+/// # Safety
+///
+/// As of [`is_last`].
+#[inline]
+pub(super) unsafe fn is_last_of_polled(task: *const ()) -> bool {
+    // SAFETY: as of this function.
+    let state = unsafe { state(task) };
+    ARE_KNOWN.load(Ordering::Relaxed)
+        && state & IS_BUSY == IS_POLLED
+        && state / ONE == 3 + join_handles(state)
+}
+
 /// # Safety
 ///
 /// As of [`is_last`].
@@ -67,6 +84,10 @@ unsafe fn state(task: *const ()) -> usize {
 
 #[inline]
 fn is_last_in(state: usize) -> bool {
-    let join_handles = (state & HAS_JOIN_HANDLE) / HAS_JOIN_HANDLE;
-    state & IS_BUSY == 0 && state / ONE == 2 + join_handles
+    state & IS_BUSY == 0 && state / ONE == 2 + join_handles(state)
+}
+
+#[inline]
+fn join_handles(state: usize) -> usize {
+    (state & HAS_JOIN_HANDLE) / HAS_JOIN_HANDLE
 }

@@ -292,6 +292,11 @@ mod tests {
                 (0..100).for_each(|_| drop(copy(ids[0])));
             });
         });
+        // Where frames are smaller there is room for both.
+        let mask = crate::sys::signal::action(libc::SIGURG).sa_mask;
+        // SAFETY: the set was returned by the system.
+        let waits = |signal| unsafe { libc::sigismember(&raw const mask, signal) == 1 };
+        assert!(waits(libc::SIGWINCH) && waits(libc::SIGINT) && !waits(libc::SIGSEGV));
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub(super) fn install() -> bool {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler();
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        // An alternate stack has hardly room for a second handler: others wait until this one has returned.
+        // An alternate stack has hardly room for a second handler: others wait until this one has returned. (Whether the thread is
+        // in a handler of the program's on that stack can't be known.)
         libc::sigfillset(&raw mut action.sa_mask);
         for of_an_instruction in OF_INSTRUCTIONS {
             libc::sigdelset(&raw mut action.sa_mask, of_an_instruction);
