@@ -69,7 +69,7 @@ fn duckdb_answers_as_the_reports_do() {
             };
             // The pods begin at different moments.
             timeline.utc_at_zero += std::time::Duration::from_secs(1_000 + number as u64);
-            pod(&command, &folder, number, timeline)
+            pod(command, &folder, number, timeline)
         })
         .collect();
     let guide =

@@ -20,13 +20,9 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is one of the runtime's, and not a probe's in it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// How many wakers a task has that had none as its poll started: so many were cloned on this thread and not dropped.
-    /// [`MAY_HAVE_ANY`] outside of such a poll.
-    static WAKERS: Cell<usize> = const { Cell::new(MAY_HAVE_ANY) };
-    /// The address of the task whose wakers these are; 0 before the first. If it is another one, the polled one has none.
-    static WAKERS_OF: Cell<usize> = const { Cell::new(0) };
-    /// What [`wakers::generation`] was as that poll started.
-    static WAKERS_SINCE: Cell<usize> = const { Cell::new(0) };
+    /// What [`wakers::generation`] was when it was seen that the polled task has no waker, if none was cloned since on this thread, and
+    /// it isn't woken; 0 otherwise.
+    static NO_WAKER: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -40,8 +36,6 @@ thread_local! {
 
 /// Outside of any poll of a task in which something is captured.
 const OUTSIDE: usize = usize::MAX;
-/// It isn't known how many wakers the polled task has.
-const MAY_HAVE_ANY: usize = usize::MAX;
 /// In a poll whose chains are lost, as another task was polled within it since.
 const LOST: usize = OUTSIDE - 1;
 
@@ -77,59 +71,35 @@ pub(crate) fn task_poll_starts(task: u64) {
     }
 }
 
-/// Notes whether it is known that the task whose poll started has no waker.
+/// Notes whether it is known that the polled task has no waker.
 #[inline]
 pub(crate) fn task_has_no_waker(is_known: bool) {
-    WAKERS.with(|wakers| wakers.set(if is_known { 0 } else { MAY_HAVE_ANY }));
-    if is_known {
-        WAKERS_OF.with(|of| of.set(0));
-        WAKERS_SINCE.with(|since| since.set(wakers::generation()));
-    }
+    NO_WAKER.with(|since| since.set(if is_known { wakers::generation() } else { 0 }));
 }
 
-/// Returns whether the task whose poll ends has no waker, and wasn't woken in it. Nothing is known of the poll around it.
+/// Returns whether the task whose poll ends has no waker, and wasn't woken since it had none. Nothing is known of the poll around it.
 #[inline]
 fn has_no_waker() -> bool {
-    WAKERS.with(|wakers| wakers.replace(MAY_HAVE_ANY)) == 0
-        && WAKERS_SINCE.with(Cell::get) == wakers::generation()
+    let since = NO_WAKER.with(|since| since.replace(0));
+    since != 0 && since == wakers::generation()
 }
 
 /// Called as the task with this id is woken on this thread.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(crate) fn task_woken(task: u64) {
-    if WAKERS.with(Cell::get) != MAY_HAVE_ANY && waking::is_polled(task) {
+    if NO_WAKER.with(Cell::get) != 0 && waking::is_polled(task) {
         task_has_no_waker(false);
     }
 }
 
-/// Notes that a waker of the task at this address is cloned on this thread.
-#[inline]
-fn count_clone(task: usize) {
-    let wakers = WAKERS.with(Cell::get);
-    if wakers == MAY_HAVE_ANY {
-        return;
-    }
-    let of = WAKERS_OF.with(|of| of.replace(task));
-    let is_same = of == 0 || of == task;
-    WAKERS.with(|wakers_now| wakers_now.set(if is_same { wakers + 1 } else { MAY_HAVE_ANY }));
-}
-
-/// Called as a waker of the task at this address is dropped on this thread. `is_last` returns whether it is the last one of a task
-/// that is polled: another thread may have cloned it.
+/// Called as the last waker of the task with this id is dropped on this thread, while the task is polled somewhere.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
-pub(crate) fn task_waker_dropped(task: usize, is_last: impl FnOnce() -> bool) {
-    let wakers = WAKERS.with(Cell::get);
-    if wakers == MAY_HAVE_ANY || WAKERS_OF.with(Cell::get) != task {
-        return;
+pub(crate) fn last_waker_dropped(task: u64) {
+    if waking::is_polled(task) {
+        task_has_no_waker(true);
     }
-    let left = match wakers {
-        0 => MAY_HAVE_ANY,
-        1 if !is_last() => MAY_HAVE_ANY,
-        _ => wakers - 1,
-    };
-    WAKERS.with(|wakers| wakers.set(left));
 }
 
 #[cold]
@@ -199,7 +169,7 @@ pub(crate) fn task_ends() {
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(crate) fn task_waker_cloned(task: usize) {
-    count_clone(task);
+    task_has_no_waker(false);
     // A probe is told by its own waker.
     if !IS_OF_RUNTIME.with(Cell::get) {
         return;

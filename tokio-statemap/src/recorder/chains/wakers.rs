@@ -22,11 +22,11 @@ pub(crate) fn are_watched() -> bool {
 }
 
 /// The number of times that what is seen may have changed.
-static GENERATION: AtomicUsize = AtomicUsize::new(0);
+static GENERATION: AtomicUsize = AtomicUsize::new(1);
 /// `true` if wakes are seen, too.
 static ARE_WAKES_SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Returns a number that stays the same as long as the same is seen.
+/// Returns a number that stays the same as long as the same is seen. It is never 0.
 #[inline]
 pub(crate) fn generation() -> usize {
     GENERATION.load(Ordering::Relaxed)
@@ -141,8 +141,10 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn dropped(task: *const (), is_last: impl FnOnce() -> bool) {
-        capture::task_waker_dropped(task.addr(), is_last);
+    fn last_dropped(task: u64) {
+        if are_wakes_seen() && wakes::are_all_seen() {
+            capture::last_waker_dropped(task);
+        }
     }
 
     #[inline]

@@ -13,9 +13,8 @@ pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task at this address, before that.
     fn cloned(task: *const ());
 
-    /// Called by the thread that drops a waker of the task at this address, before that. `is_last` returns whether it is known to be
-    /// the last one of a task that is polled.
-    fn dropped(task: *const (), is_last: impl FnOnce() -> bool);
+    /// Called by the thread that drops the last waker of the task with this id while that is polled, before that.
+    fn last_dropped(task: u64);
 
     /// Called by the thread that wakes the task with this id, before that. `by_last` is `true` if this is known to use up the last
     /// waker of a task that waits.
@@ -195,7 +194,10 @@ unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
 /// As of [`clone`].
 unsafe fn drop_waker<O: Observer>(task: *const ()) {
     // SAFETY: as of this function.
-    O::dropped(task, || unsafe { refs::is_last_of_polled(task) });
+    let last_of = unsafe { if refs::is_last_of_polled(task) { ids::of(task) } else { None } };
+    if let Some(id) = last_of {
+        O::last_dropped(id);
+    }
     let tokios = TOKIOS[DROP].load(Ordering::Acquire);
     // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
     let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };
