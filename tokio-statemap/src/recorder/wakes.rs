@@ -158,23 +158,15 @@ impl Slot {
                 }
             }
         } else {
-            let by = self.by.load(Ordering::Relaxed);
-            self.check(by, task);
-            let of_what = match by {
+            let of_what = match self.by.load(Ordering::Relaxed) {
                 IS_POLLED => IN_POLL,
-                _ if by_last => BETWEEN_POLLS | BY_LAST,
-                _ => BETWEEN_POLLS,
+                by => {
+                    look_for_missed(by, task);
+                    if by_last { BETWEEN_POLLS | BY_LAST } else { BETWEEN_POLLS }
+                }
             };
             let who = who();
             self.note(word(task, of_what), who);
-        }
-    }
-
-    /// A task is woken, or its poll ends, and this is there: nothing should wake it.
-    #[inline]
-    fn check(&self, by: u64, task: u64) {
-        if by == forgotten(task) {
-            ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
         }
     }
 
@@ -205,7 +197,7 @@ impl Slot {
         let word = self.woken.load(Ordering::Relaxed);
         if task_of(word) != Some(key(task)) {
             // A wake of another task stays there, and that nothing should have woken this one.
-            if word == 0 && self.by.load(Ordering::Relaxed) != forgotten(task) {
+            if word == 0 && self.by.load(Ordering::Relaxed) & BY_WHOM != FORGOTTEN {
                 self.by.store(IS_POLLED, Ordering::Relaxed);
             }
             return None;
@@ -225,7 +217,10 @@ impl Slot {
             let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
             self.note(word(task, POLL_END), by);
         } else if there == 0 {
-            self.check(self.by.load(Ordering::Relaxed), task);
+            let by = self.by.load(Ordering::Relaxed);
+            if by != IS_POLLED {
+                look_for_missed(by, task);
+            }
             self.by.store(0, Ordering::Relaxed);
         }
     }
@@ -243,10 +238,20 @@ const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
 /// Nobody has this number.
 const IS_POLLED: u64 = BY_WHOM;
 
-/// Nor this one, which is there after [`nothing_wakes`].
+/// Nor this one, which is there after [`nothing_wakes`], with a part of the task's id.
+const FORGOTTEN: u64 = BY_WHOM - 1;
+
 #[inline]
 fn forgotten(task: u64) -> u64 {
-    key(task) << WOKEN_BY_BITS | (BY_WHOM - 1)
+    key(task) << WOKEN_BY_BITS | FORGOTTEN
+}
+
+/// A task is woken, or its poll ends, and this is there: nothing should wake it.
+#[inline]
+fn look_for_missed(by: u64, task: u64) {
+    if by & BY_WHOM == FORGOTTEN && by == forgotten(task) {
+        ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Returns what tells a word from others, above the bits of who woke.

@@ -94,8 +94,8 @@ fn who_has_no_waker_left_waits_for_nothing() {
             runtime.block_on(async { sleep(Duration::from_millis(1)).await });
         }
         wakers(&one).pop().unwrap().wake();
-        let (two, by_ref) = (wakers(&two), wakers(&by_ref));
-        two[0].clone().wake();
+        let (mut two, by_ref) = (wakers(&two), wakers(&by_ref));
+        two.pop().unwrap().wake();
         by_ref[0].wake_by_ref();
         let found = |timeline: &Timeline| {
             let is_for_nothing = |key| {
