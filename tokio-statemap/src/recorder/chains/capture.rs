@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::ops::Deref;
 
 use super::index;
+use super::seen;
 use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
-use super::wakers;
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
 
@@ -20,7 +20,7 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is one of the runtime's, and not a probe's in it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// What [`wakers::generation`] was when it was seen that the polled task has no waker, if none was cloned since on this thread, and
+    /// What [`seen::generation`] was when it was seen that the polled task has no waker, if none was cloned since on this thread, and
     /// it isn't woken; 0 otherwise.
     static NO_WAKER: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
@@ -74,14 +74,14 @@ pub(crate) fn task_poll_starts(task: u64) {
 /// Notes whether it is known that the polled task has no waker.
 #[inline]
 pub(crate) fn task_has_no_waker(is_known: bool) {
-    NO_WAKER.with(|since| since.set(if is_known { wakers::generation() } else { 0 }));
+    NO_WAKER.with(|since| since.set(if is_known { seen::generation() } else { 0 }));
 }
 
 /// Returns whether the task whose poll ends has no waker, and wasn't woken since it had none. Nothing is known of the poll around it.
 #[inline]
 fn has_no_waker() -> bool {
     let since = NO_WAKER.with(|since| since.replace(0));
-    since != 0 && since == wakers::generation()
+    since != 0 && since == seen::generation()
 }
 
 /// Called as the task with this id is woken on this thread.

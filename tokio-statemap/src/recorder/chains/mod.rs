@@ -3,11 +3,13 @@
 //! The future that a task waits for clones the waker that it is polled with. At that moment [`capture`] notes where the
 //! thread is: by the stack ([`stack`], feature `stacks`) and by the instrumented functions that are being polled. Each
 //! such chain of functions has a number ([`table`]), and one that is known ([`index`]) takes a few ns a function to be
-//! recognised. Of tasks of the runtime [`wakers`] sees each clone, and each wake; [`waking`] knows who wakes.
+//! recognised. Of tasks of the runtime [`wakers`] sees each clone, and each wake ([`seen`] tells whether it does); [`waking`]
+//! knows who wakes.
 
 pub(crate) mod capture;
 mod chain;
 mod index;
+pub(crate) mod seen;
 #[cfg_attr(not(has_stacks), path = "no_stack.rs")]
 mod stack;
 pub(crate) mod table;

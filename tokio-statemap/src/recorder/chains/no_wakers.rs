@@ -5,16 +5,6 @@ pub(crate) fn are_watched() -> bool {
     false
 }
 
-/// Returns a number that stays the same as long as the same is seen.
-pub(crate) fn generation() -> usize {
-    1
-}
-
-/// Returns whether clones and wakes of tasks' wakers are seen.
-pub(crate) fn are_wakes_seen() -> bool {
-    false
-}
-
 /// The wakers of tasks, for one recorder.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {}

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use super::table::UNKNOWN;
-use super::{capture, waking};
+use super::{capture, seen, waking};
 use crate::recorder::task_id::number;
 use crate::recorder::{process, wakes};
 use crate::sys::task_waker::{self, Observer, Sees, Unseen};
@@ -19,23 +19,6 @@ static WATCHING: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub(crate) fn are_watched() -> bool {
     WATCHING.load(Ordering::Relaxed) != 0
-}
-
-/// The number of times that what is seen may have changed.
-static GENERATION: AtomicUsize = AtomicUsize::new(1);
-/// `true` if wakes are seen, too.
-static ARE_WAKES_SEEN: AtomicBool = AtomicBool::new(false);
-
-/// Returns a number that stays the same as long as the same is seen. It is never 0.
-#[inline]
-pub(crate) fn generation() -> usize {
-    GENERATION.load(Ordering::Relaxed)
-}
-
-/// Returns whether clones and wakes of tasks' wakers are seen.
-#[inline]
-pub(crate) fn are_wakes_seen() -> bool {
-    ARE_WAKES_SEEN.load(Ordering::Relaxed)
 }
 
 /// The wakers of tasks, for one recorder.
@@ -62,8 +45,7 @@ impl Wakers {
             state.is_watching = watched.is_ok();
             state.are_seen = watched.is_ok();
             state.miss_ready_times = state.take_ready_times && watched != Ok(true);
-            ARE_WAKES_SEEN.store(watched == Ok(true), Ordering::Relaxed);
-            GENERATION.fetch_add(1, Ordering::Relaxed);
+            seen::begins(watched == Ok(true));
             match watched {
                 Ok(_) => _ = WATCHING.fetch_add(1, Ordering::Relaxed),
                 Err(why) => tell(why, state.miss_ready_times),
@@ -79,7 +61,7 @@ impl Wakers {
         }
         if std::mem::take(&mut lock(&self.0).is_watching) {
             WATCHING.fetch_sub(1, Ordering::Relaxed);
-            GENERATION.fetch_add(1, Ordering::Relaxed);
+            seen::ends();
             task_waker::uninstall::<Captures>();
         }
     }
@@ -142,7 +124,7 @@ impl Observer for Captures {
 
     #[inline]
     fn last_dropped(task: u64) {
-        if are_wakes_seen() && wakes::are_all_seen() {
+        if seen::are_wakes_seen() && wakes::are_all_seen() {
             capture::last_waker_dropped(task);
         }
     }

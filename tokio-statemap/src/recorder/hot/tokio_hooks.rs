@@ -15,7 +15,7 @@ use tokio::runtime::TaskMeta;
 #[cfg(tokio_unstable)]
 use crate::recorder::chains::table::{NOTHING, WaitId};
 #[cfg(tokio_unstable)]
-use crate::recorder::chains::{capture, wakers, waking};
+use crate::recorder::chains::{capture, seen, wakers, waking};
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
@@ -93,7 +93,7 @@ impl TokioHooks {
         }
         if self.takes_ready_times && wakers::are_watched() {
             // There are no wakers before its first poll.
-            wakes::woken(number(meta.id()), wakers::are_wakes_seen(), waking::who_wakes);
+            wakes::woken(number(meta.id()), seen::are_wakes_seen(), waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
