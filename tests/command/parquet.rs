@@ -72,6 +72,14 @@ fn the_polls_are_those_of_the_report() {
         for (row, poll) in rows.iter().zip(polls) {
             assert_eq!(number(row, "start_ns"), poll.start_ns());
         }
+        if name == "taken" {
+            let (nth, own_ns, length_ns) = planted::verdicts::LONGEST;
+            let start_ns = (20 + 50 * nth as u64) * 1_000_000;
+            let row = rows.iter().find(|row| number(row, "start_ns") == start_ns).unwrap();
+            assert_eq!(*field(row, "blamed_function"), Field::Str("shop::nap".to_owned()));
+            assert_eq!(number(row, "blamed_line"), 21);
+            assert_eq!(number(row, "run_delay_ns"), length_ns - own_ns);
+        }
         let is_blamed = |row: &&Row| *field(row, "blocking_cause") != Field::Null;
         let own_ns: u64 = rows.iter().filter(is_blamed).map(|row| number(row, "own_ns")).sum();
         let culprits = &report.blame.culprits;
@@ -84,7 +92,9 @@ fn the_polls_are_those_of_the_report() {
 #[test]
 fn runs_have_ids_of_their_own() {
     let folder = folder("parquet_ids");
-    for (name, runtime) in [("one", None), ("other", Some("api".to_owned())), ("third", None)] {
+    for (name, runtime) in
+        [("one", None), ("other", Some("\u{202e}a\n".to_owned())), ("third", None)]
+    {
         let mut timeline = planted::blocked();
         timeline.runtime = runtime;
         // The tasks and the workers of a run are matched by it.
@@ -98,6 +108,9 @@ fn runs_have_ids_of_their_own() {
     let rows = rows(&table(&folder, "run.parquet"));
     let ids: BTreeSet<_> = rows.iter().map(|row| field(row, "run").to_string()).collect();
     assert_eq!((rows.len(), ids.len()), (3, 3), "{ids:?}");
+    let runtimes: Vec<_> = rows.iter().map(|row| field(row, "runtime").clone()).collect();
+    let cleaned = Field::Str("\\u{202e}a\\n".to_owned());
+    assert!(runtimes.contains(&cleaned) && runtimes.contains(&Field::Null), "{runtimes:?}");
 }
 
 #[test]

@@ -151,7 +151,12 @@ impl Slot {
             match there & OF_WHAT {
                 // Only the first wake makes it ready.
                 BETWEEN_POLLS => {}
-                IN_POLL => self.woken_again(there, who()),
+                // Either may be the one that counts.
+                IN_POLL => {
+                    if self.by_either(there, who()) == 0 {
+                        self.by.store(check(there), Ordering::Relaxed);
+                    }
+                }
                 _ => {
                     let who = self.by_either(there, who());
                     self.note(word(task, BETWEEN_POLLS), who);
@@ -167,15 +172,6 @@ impl Slot {
             };
             let who = who();
             self.note(word(task, of_what), who);
-        }
-    }
-
-    /// A second wake came in a poll, or after the wake of this word.
-    #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-    #[inline]
-    fn woken_again(&self, word: u64, who: u64) {
-        if self.by_either(word, who) == 0 {
-            self.by.store(check(word), Ordering::Relaxed);
         }
     }
 

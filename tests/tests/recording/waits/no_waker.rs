@@ -115,7 +115,8 @@ fn who_has_no_waker_left_waits_for_nothing() {
     }
 }
 
-/// A task that yields by its own waker, without a clone, may be woken; and if it isn't known of one task, that holds for all.
+/// A task may wake itself without a clone of its waker. If the recorder took such a task for one without a waker, it would notice the
+/// mistake, and claim nothing of the last task here.
 #[test]
 fn who_is_woken_again_was_not_forgotten() {
     for threads in [0, 2] {

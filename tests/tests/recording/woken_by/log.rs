@@ -28,7 +28,7 @@ pub(super) fn acting_as<R>(by: WokenBy, f: impl FnOnce() -> R) -> R {
 /// Who wakes a task. If that isn't known for sure, it may be the second.
 type By = (WokenBy, Option<WokenBy>);
 
-/// What happened to a task.
+/// The polls and the wakes of a task, in one order of time.
 #[derive(Debug, Default)]
 struct Happened {
     /// The number of things that happened: the time of the next one.

@@ -307,18 +307,28 @@ impl RenderArgs {
             );
         }
         match format {
-            Format::Parquet if !cfg!(feature = "parquet") => refuse(
-                "this command was built without Parquet: install it with `--features cli,parquet`",
-            ),
-            Format::Parquet if self.output.as_os_str() == "-" => {
-                refuse("Parquet is a folder of tables: it can't go to standard output")
+            Format::Parquet => {
+                if let Some(problem) = no_tables(cfg!(feature = "parquet"), &self.output) {
+                    refuse(problem);
+                }
             }
-            Format::Folded | Format::Csv | Format::Parquet => {}
+            Format::Folded | Format::Csv => {}
             Format::Html | Format::Svg | Format::Perfetto => {
                 refuse_terminal("render", "-o", &self.output);
             }
         }
         format
+    }
+}
+
+/// Returns why tables can't be written there, if so, by a command that was built with Parquet or without.
+fn no_tables(has_parquet: bool, output: &Path) -> Option<&'static str> {
+    match has_parquet {
+        false => {
+            Some("this command was built without Parquet: install it with `--features cli,parquet`")
+        }
+        true => (output.as_os_str() == "-")
+            .then_some("Parquet is a folder of tables: it can't go to standard output"),
     }
 }
 
@@ -395,4 +405,18 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     let [one, other] =
         [one, other].map(|path| path.canonicalize().ok().filter(|path| path.is_file()));
     one.is_some() && one == other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_without_parquet_says_so() {
+        for output in ["run.parquet", "-"] {
+            let said = no_tables(false, Path::new(output)).expect("it is refused");
+            assert!(said.contains("without Parquet"), "{said}");
+        }
+        assert_eq!(no_tables(true, Path::new("run.parquet")), None);
+    }
 }

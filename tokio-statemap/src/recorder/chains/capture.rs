@@ -20,8 +20,8 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is one of the runtime's, and not a probe's in it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// What [`seen::generation`] was when it was seen that the polled task has no waker, if none was cloned since on this thread, and
-    /// it isn't woken; 0 otherwise.
+    /// Not 0 while the polled task is known to have no waker. A clone on this thread ends that, and so does a wake. The number is
+    /// that of [`seen::generation`] at the moment when it became known.
     static NO_WAKER: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {

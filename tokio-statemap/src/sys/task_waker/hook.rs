@@ -198,11 +198,8 @@ unsafe fn drop_waker<O: Observer>(task: *const ()) {
     if let Some(id) = last_of {
         O::last_dropped(id);
     }
-    let tokios = TOKIOS[DROP].load(Ordering::Acquire);
-    // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
-    let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };
     // SAFETY: as of this function.
-    unsafe { tokios(task) }
+    unsafe { call_tokios::<DROP>(task) };
 }
 
 /// # Safety
@@ -231,6 +228,15 @@ unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
         // SAFETY: as of this function.
         O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
     }
+    // SAFETY: as of this function.
+    unsafe { call_tokios::<WHICH>(task) };
+}
+
+/// # Safety
+///
+/// As of [`clone`].
+#[inline(always)]
+unsafe fn call_tokios<const WHICH: usize>(task: *const ()) {
     let tokios = TOKIOS[WHICH].load(Ordering::Acquire);
     // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
     let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };

@@ -8,11 +8,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
-use super::table::{Handle, beside_an_idle_task};
+use tokio::task::JoinHandle;
 
-/// It is polled, has ended, or is about to be polled.
-const IS_BUSY: usize = 0b111;
-/// It is polled.
+use super::table::beside_an_idle_task;
+
+/// The bits that say whether it waits, is polled, is about to be polled, or has ended.
+const STAGE: usize = 0b111;
+const WAITS: usize = 0;
 const IS_POLLED: usize = 1;
 /// There is a handle to join it.
 const HAS_JOIN_HANDLE: usize = 1 << 3;
@@ -26,24 +28,26 @@ static ARE_KNOWN: AtomicBool = AtomicBool::new(false);
 pub(super) fn find() {
     static FOUND: OnceLock<()> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let are_known = [Handle::Kept, Handle::Dropped]
-            .into_iter()
-            .all(|handle| beside_an_idle_task(handle, is_told_from_others).unwrap_or(false));
+        let are_known = beside_an_idle_task(are_as_expected).unwrap_or(false);
         ARE_KNOWN.store(are_known, Ordering::Release);
     });
 }
 
-/// Returns whether it is told that this is the last waker of its task, and when it isn't, or the task is about to be polled.
-fn is_told_from_others(waker: &Waker) -> bool {
+/// Returns whether the only waker of a task that waits is told from one of two, with a handle to join the task and without, and is no
+/// longer taken for the last one once it has woken the task.
+fn are_as_expected(waker: &Waker, joins: JoinHandle<()>) -> bool {
     // SAFETY: they are wakers of a task of Tokio's. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
-    let is_last = |waker: &Waker| is_last_in(unsafe { state(waker.data()) });
-    let alone = is_last(waker);
-    let other = waker.clone();
-    let one_of_two = is_last(waker) || is_last(&other);
-    drop(other);
-    let alone_again = is_last(waker);
+    let is_last = |waker: &Waker| is_last_in(unsafe { state(waker.data()) }, WAITS);
+    let is_told = || {
+        let alone = is_last(waker);
+        let other = waker.clone();
+        alone && !is_last(waker) && !is_last(&other)
+    };
+    let with_handle = is_told();
+    drop(joins);
+    let without = is_told();
     waker.wake_by_ref();
-    alone && alone_again && !one_of_two && !is_last(waker)
+    with_handle && without && !is_last(waker)
 }
 
 /// Returns whether this is the last waker of a task that is neither polled nor about to be: if it is woken by value, nothing is left
@@ -55,7 +59,7 @@ fn is_told_from_others(waker: &Waker) -> bool {
 #[inline]
 pub(super) unsafe fn is_last(task: *const ()) -> bool {
     // SAFETY: as of this function.
-    ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) })
+    ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) }, WAITS)
 }
 
 /// Returns whether this is the last waker of a task that is polled. `false` if that isn't known.
@@ -66,10 +70,7 @@ pub(super) unsafe fn is_last(task: *const ()) -> bool {
 #[inline]
 pub(super) unsafe fn is_last_of_polled(task: *const ()) -> bool {
     // SAFETY: as of this function.
-    let state = unsafe { state(task) };
-    ARE_KNOWN.load(Ordering::Relaxed)
-        && state & IS_BUSY == IS_POLLED
-        && state / ONE == 3 + join_handles(state)
+    ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) }, IS_POLLED)
 }
 
 /// # Safety
@@ -82,12 +83,10 @@ unsafe fn state(task: *const ()) -> usize {
     unsafe { (*task.cast::<AtomicUsize>()).load(Ordering::Relaxed) }
 }
 
+/// Returns whether a task in this state is at this stage and has one waker: the runtime has a reference, and another in a poll.
 #[inline]
-fn is_last_in(state: usize) -> bool {
-    state & IS_BUSY == 0 && state / ONE == 2 + join_handles(state)
-}
-
-#[inline]
-fn join_handles(state: usize) -> usize {
-    (state & HAS_JOIN_HANDLE) / HAS_JOIN_HANDLE
+fn is_last_in(state: usize, stage: usize) -> bool {
+    let of_runtime = if stage == IS_POLLED { 2 } else { 1 };
+    let join_handles = usize::from(state & HAS_JOIN_HANDLE != 0);
+    state & STAGE == stage && state / ONE == of_runtime + join_handles + 1
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-use tokio::runtime;
-use tokio::task::LocalSet;
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, LocalSet};
 
 use super::page::Page;
 
@@ -87,49 +87,42 @@ fn places() -> Option<OfEach<usize>> {
 pub(super) const TASK_SIZE: usize = 512;
 
 /// Returns what `see` returns for the waker of a task, in a poll of it. `None` where there can be no task.
-///
-/// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.
 pub(super) fn in_a_task(see: fn(&Waker) -> usize) -> Option<usize> {
-    if runtime::Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
-        return None;
-    }
-    let set = LocalSet::new();
     let seen = Rc::new(Cell::new(None));
     let sees = Rc::clone(&seen);
     let part = [0_u8; TASK_SIZE];
-    set.spawn_local(poll_fn(move |cx: &mut Context<'_>| {
+    let poll = move |cx: &mut Context<'_>| {
         std::hint::black_box(&part);
         sees.set(Some(see(cx.waker())));
         Poll::Ready(())
-    }));
-    let _ = pin!(set).poll(&mut Context::from_waker(Waker::noop()));
-    seen.take()
+    };
+    polled_once(poll, |_| seen.take())?
 }
 
-/// Whether there is still a handle to join a task.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Handle {
-    Kept,
-    Dropped,
+/// Returns what `see` returns for the only waker of a task that waits, and the handle to join it. `None` where there can be no task.
+pub(super) fn beside_an_idle_task<R>(see: fn(&Waker, JoinHandle<()>) -> R) -> Option<R> {
+    let waker = Rc::new(Cell::new(None));
+    let keeps = Rc::clone(&waker);
+    let poll = move |cx: &mut Context<'_>| {
+        keeps.set(Some(cx.waker().clone()));
+        Poll::Pending
+    };
+    polled_once(poll, |joins| waker.take().map(|waker| see(&waker, joins)))?
 }
 
-/// Returns what `see` returns for the only waker of a task that waits. `None` where there can be no task.
-pub(super) fn beside_an_idle_task<R>(handle: Handle, see: fn(&Waker) -> R) -> Option<R> {
-    if runtime::Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+/// Polls a task once, and calls `then` with the handle to join it. `None` where there can be no task.
+///
+/// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.
+fn polled_once<R>(
+    poll: impl FnMut(&mut Context<'_>) -> Poll<()> + 'static,
+    then: impl FnOnce(JoinHandle<()>) -> R,
+) -> Option<R> {
+    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         return None;
     }
     let set = LocalSet::new();
-    let waker = Rc::new(Cell::new(None));
-    let waits = Rc::clone(&waker);
-    let joins = set.spawn_local(poll_fn(move |cx: &mut Context<'_>| {
-        waits.set(Some(cx.waker().clone()));
-        Poll::<()>::Pending
-    }));
-    let _joins = match handle {
-        Handle::Kept => Some(joins),
-        Handle::Dropped => None,
-    };
+    let joins = set.spawn_local(poll_fn(poll));
     let mut set = pin!(set);
     let _ = set.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    waker.take().map(|waker| see(&waker))
+    Some(then(joins))
 }
