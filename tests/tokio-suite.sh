@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tokio's own tests, under Tokio's attributes and under ours: `tests/tokio-suite.sh [--concurrent | TEST_FILE…]`.
+# Tokio's own tests, under Tokio's attributes and under ours: `tests/tokio-suite.sh [--third N | TEST_FILE…]`.
 #
 # It takes `tests/` of the package `tokio`, of the version in Cargo.lock, as cargo fetches it, with its dev-dependencies and
 # all its features. It builds and runs the files that have attributes, with `#[tokio::test]` and `#[tokio::main]` swapped for
@@ -10,8 +10,9 @@
 # A test whose results differ is run alone, up to RETRIES times under both by turns, before it
 # counts: some of Tokio's own depend on the time. It needs Linux and the package registry, takes
 # some minutes, and leaves 3 GB in target/tmp. Names of test files (`rt_common macros_test`) restrict it to these.
-# `--concurrent` restricts it to the files in which more than one thing goes on: a task is spawned, futures are joined, or
-# time passes. In the others (a third, on files and on reading and writing bytes) one future is polled to its end.
+# `--third N` is what CI runs: the files on runtimes and on macros, and a third of the others in which more than one thing goes
+# on: a task is spawned, futures are joined, or time passes. N says which third: numbers that follow each other take all by
+# turns. In the rest of the files (on files and on reading and writing bytes) one future is polled to its end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -319,19 +320,28 @@ export CARGO_TARGET_DIR=$target/target TOKIO_STATEMAP_DIR=$target/pages
 rm -rf "$TOKIO_STATEMAP_DIR"
 mkdir -p "$work/output"
 
-# What a file must have to be taken: anything.
-concurrent='' alone=0
-if [[ ${1-} == --concurrent ]]; then
-    concurrent='\bspawn|runtime::|JoinSet|LocalSet|block_in_place|time::|yield_now|select!|join!'
-    shift
+third=''
+if [[ ${1-} == --third ]]; then
+    third=$(($2 % 3))
+    shift 2
 fi
-files=("$@") without=0
+
+# is_taken FILE: by `--third`. It counts the files of which it depends on the third.
+others=0
+is_taken() {
+    [[ $(basename "$1") != @(rt|macros)_* ]] || return 0
+    grep -qE '\bspawn|runtime::|JoinSet|LocalSet|block_in_place|time::|yield_now|select!|join!' "$1" || return 1
+    others=$((others + 1))
+    ((others % 3 == third))
+}
+
+files=("$@") without=0 left_out=0
 if ((${#files[@]} == 0)); then
     for path in "$package"/tests/*.rs; do
         if cmp -s "$path" <(swap "$path"); then
             without=$((without + 1))
-        elif ! grep -qE "$concurrent" "$path"; then
-            alone=$((alone + 1))
+        elif [[ -n $third ]] && ! is_taken "$path"; then
+            left_out=$((left_out + 1))
         else
             files+=("$(basename "$path" .rs)")
         fi
@@ -341,7 +351,7 @@ for file in "${files[@]}"; do
     [[ -e $package/tests/$file.rs ]] || die "tokio $version has no test file \`$file\`"
 done
 
-echo "tokio $version: ${#files[@]} test files, $without others have none of the attributes, in $alone one future is alone"
+echo "tokio $version: ${#files[@]} test files, $left_out are left out, $without have none of the attributes"
 sources
 lock | put "$work/Cargo.lock"
 build_and_run swapped "${files[@]}"

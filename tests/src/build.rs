@@ -45,7 +45,7 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
         (Variant::Lines, _) => ("lines", "awaits", &["awaits"]),
         (Variant::FullDebug, _) => ("full-debug", "awaits", &["awaits"]),
         (Variant::Release, "awaits") => ("release-awaits", "awaits", &["awaits"]),
-        (Variant::Release, _) => ("release", "tests", &["culprits"]),
+        (Variant::Release, _) => ("release", "culprits", &["culprits"]),
         (Variant::Static, _) => ("static", "tests", &["culprits", "unit", "unit_plain"]),
     };
     let mut command = cargo(target, &target.join(folder));

@@ -116,7 +116,7 @@ fn is_stall(report: &str) -> bool {
 
 /// Returns the right lines: the one with the comment and, if the way computes, the rest of its function.
 fn lines(expected: &Expected) -> std::ops::RangeInclusive<usize> {
-    let source = include_str!("../../src/bin/culprits/hold.rs");
+    let source = include_str!("../../culprits/hold.rs");
     let mut lines = source.lines().enumerate();
     let (at, _) = lines.find(|(_, line)| line.ends_with(expected.line)).expect("it is there");
     match expected.cause {
@@ -136,7 +136,7 @@ fn verdict(report: &str) -> String {
 /// Returns whether the verdict names the right line, and what was done there.
 fn names(report: &str, expected: &Expected) -> bool {
     let first = verdict(report);
-    let named = first.split(" at tests/src/bin/culprits/hold.rs:").nth(1);
+    let named = first.split(" at tests/culprits/hold.rs:").nth(1);
     let line = named.and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
     line.is_some_and(|line| lines(expected).contains(&line)) && first.contains(expected.cause)
 }

@@ -44,19 +44,17 @@ fn an_immediately_repeated_signal_counts_once() {
         }
         thread::sleep(Duration::from_millis(200));
     };
-    for _ in 0..2 {
-        for (pair, signal) in [
-            (pair!("unit", "waits"), libc::SIGTERM),
-            (pair!("unit", "stuck_workers"), libc::SIGTERM),
-            (pair!("single", "waits"), libc::SIGINT),
-            (pair!("single", "stuck_main"), libc::SIGTERM),
-        ] {
-            let observed = pair.compare_when(|running| {
-                running.wait_for("ready");
-                twice(running, signal);
-            });
-            assert_eq!(observed.ended.status.signal(), Some(signal));
-        }
+    for (pair, signal) in [
+        (pair!("unit", "waits"), libc::SIGTERM),
+        (pair!("unit", "stuck_workers"), libc::SIGTERM),
+        (pair!("single", "waits"), libc::SIGINT),
+        (pair!("single", "stuck_main"), libc::SIGTERM),
+    ] {
+        let observed = pair.compare_when(|running| {
+            running.wait_for("ready");
+            twice(running, signal);
+        });
+        assert_eq!(observed.ended.status.signal(), Some(signal));
     }
 }
 

@@ -5,12 +5,12 @@
 mod hold;
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use hold::hold;
-use tests::programs::{out, way};
 use tokio::task::JoinSet;
 use tokio_statemap::timeline::TaskKey;
 
@@ -23,6 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 static SAMPLED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 /// Held by the task that blocks.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// Returns the path of the file `name` of this run.
+fn out(name: &str) -> PathBuf {
+    Path::new(&std::env::var_os("OUT").expect("OUT says where the files go")).join(name)
+}
 
 /// Returns the id of the current task.
 #[cfg(target_os = "linux")]
@@ -61,7 +66,7 @@ fn watch(is_endless: bool) {
 
 #[tokio_statemap::main(worker_threads = 2, report = out("report.txt"), tasks = out("tasks.json"))]
 async fn main() {
-    let way = way();
+    let way = std::env::args().next_back().expect("the way is an argument");
     watch(["endless", "name"].contains(&&*way));
     let mut tasks = JoinSet::new();
     for number in 0..24 {
