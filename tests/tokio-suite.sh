@@ -11,8 +11,8 @@
 # counts: some of Tokio's own depend on the time. It needs Linux and the package registry, takes
 # some minutes, and leaves 3 GB in target/tmp. Names of test files (`rt_common macros_test`) restrict it to these.
 # `--third N` is what CI runs: the files on runtimes and on macros, and a third of the others in which more than one thing goes
-# on: a task is spawned, futures are joined, or time passes. N says which third: numbers that follow each other take all by
-# turns. In the rest of the files (on files and on reading and writing bytes) one future is polled to its end.
+# on: a task is spawned, futures are joined, or time passes. N, any number, says which third. Files in which one future is
+# polled to its end (on the file system, on reading and writing bytes) are in none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -326,7 +326,7 @@ if [[ ${1-} == --third ]]; then
     shift 2
 fi
 
-# is_taken FILE: by `--third`. It counts the files of which it depends on the third.
+# is_taken FILE: whether `--third` takes it. `others` counts the files that are in one of the thirds.
 others=0
 is_taken() {
     [[ $(basename "$1") != @(rt|macros)_* ]] || return 0
@@ -351,7 +351,7 @@ for file in "${files[@]}"; do
     [[ -e $package/tests/$file.rs ]] || die "tokio $version has no test file \`$file\`"
 done
 
-echo "tokio $version: ${#files[@]} test files, $left_out are left out, $without have none of the attributes"
+echo "tokio $version: ${#files[@]} test files, $left_out are left out${third:+ (third $third)}, $without have none of the attributes"
 sources
 lock | put "$work/Cargo.lock"
 build_and_run swapped "${files[@]}"

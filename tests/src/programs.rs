@@ -76,9 +76,9 @@ pub async fn run(way: &str) {
     tokio::spawn(async {}).await.unwrap();
     match way {
         "returns" => {}
-        "many_events" => tokio::spawn(events(MANY)).await.unwrap(),
-        "events_wait" => {
-            tokio::spawn(events(30_000)).await.unwrap();
+        "many_events" => tokio::spawn(many_events()).await.unwrap(),
+        "many_events_wait" => {
+            tokio::spawn(many_events()).await.unwrap();
             println!("ready");
             pending().await
         }
@@ -100,11 +100,9 @@ pub async fn run(way: &str) {
     println!("the last line");
 }
 
-/// So many events that the files are written in parallel.
-const MANY: usize = 110_000;
-
-async fn events(count: usize) {
-    for _ in 0..count {
+/// Causes so many events that the files are written in parallel.
+async fn many_events() {
+    for _ in 0..110_000 {
         tokio::task::yield_now().await;
     }
 }

@@ -48,7 +48,7 @@ const RECORDER: &[&[&str]] = &[
 
 /// The modules of the analysis, the lowest first: see `analysis/mod.rs`.
 const ANALYSIS: &[&[&str]] = &[
-    &["place", "lengths", "recording", "workers"],
+    &["place", "lengths", "recording", "workers", "spots"],
     &["spelling", "poll", "request"],
     &["blocking_cause", "delay"],
     &["blame"],
@@ -57,6 +57,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["sampled"],
     &["computed", "culprits"],
     &["whole_run", "waits", "trees"],
+    &["blockers"],
     &["statement"],
     &["issues"],
     &["verdict"],

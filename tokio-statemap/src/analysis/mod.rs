@@ -2,15 +2,16 @@
 //!
 //! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
 //!
-//! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`.
+//! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
 //! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `own_time`, `long_polls`.
-//! 3. All polls and waits: `locations`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`.
+//! 3. All polls and waits: `locations`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `blockers`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need none.
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
 mod blame;
+mod blockers;
 mod blocking_cause;
 #[cfg(feature = "read")]
 pub(crate) mod compare;
@@ -40,6 +41,7 @@ mod request;
 mod sampled;
 pub(crate) mod severity;
 mod spelling;
+mod spots;
 mod statement;
 mod trees;
 mod verdict;

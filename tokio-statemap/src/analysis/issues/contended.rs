@@ -1,14 +1,11 @@
 //! A line at which tasks queue: for a lock, a permit, room in a channel, or an answer.
 
 use super::Facts;
-use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
-use super::held_by::HeldBy;
-use super::last_wait::LastWaits;
 use super::meanwhile::Meanwhile;
 use super::never_finished::Stuck;
-use super::spots::{Spot, Spots};
-use super::woken_by::{Chain, WaitSet};
+use crate::analysis::blockers::{Awaited, Chain, HeldBy, LastWaits, WaitSet};
+use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::Statement;
 use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
 use crate::symbols::StackFrame;

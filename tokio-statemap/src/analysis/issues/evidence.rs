@@ -1,9 +1,9 @@
 //! The interface of all kinds of issues.
 
-use super::Spot;
 use crate::analysis::delay::Delay;
 use crate::analysis::lengths::Lengths;
 use crate::analysis::place::Place;
+use crate::analysis::spots::Spot;
 use crate::analysis::statement::Statement;
 use crate::trace::timeline::StackFrame;
 

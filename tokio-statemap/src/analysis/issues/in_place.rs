@@ -1,11 +1,11 @@
 //! Polls that went on in `block_in_place`: the worker was handed on, but all that the same task awaits waited for them.
 
 use super::evidence::{Evidence, Explanation, Finding};
-use super::spots::{Spot, Spots};
 use crate::analysis::blame::{Blame, Callers, Function, Weights, dominant_callers};
 use crate::analysis::lengths::Lengths;
 use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
+use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, called_from, function_name, place_name};
 use crate::analysis::waits::{label, line_of};
 use crate::trace::timeline::{StackFrame, Task, Timeline, Wait};

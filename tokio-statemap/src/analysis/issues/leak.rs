@@ -5,11 +5,11 @@
 
 use std::cmp::Reverse;
 
-use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
-use super::spots::{Spot, Spots};
+use crate::analysis::blockers::Awaited;
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
+use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline};
 use crate::util::quantity::{count, human};

@@ -1,24 +1,19 @@
 //! Finds what is worth a look, the worst first. The first issue is the verdict; the report and the page list all issues in
 //! this order, so that every output begins with the same one.
 
-mod awaited;
 mod busy_workers;
 mod contended;
 mod evidence;
 mod exhausted_pool;
-mod held_by;
 mod in_place;
-mod last_wait;
 mod leak;
 mod long_polls;
 mod meanwhile;
 mod never_finished;
-mod spots;
 mod stall;
 mod starved;
 #[cfg(test)]
 mod tests;
-mod woken_by;
 
 use std::fmt;
 
@@ -31,13 +26,12 @@ pub use in_place::InPlace;
 pub use leak::MaybeLeaked;
 pub use long_polls::LongPollIssue;
 pub use never_finished::{NeverFinished, Stuck, WhyNever};
-pub(crate) use spots::Spot;
 pub use stall::Stall;
 pub use starved::Starved;
 
 use evidence::Finding;
-use last_wait::LastWaits;
 
+use super::blockers::LastWaits;
 use super::computed::Computed;
 use super::culprits::LongPollBlame;
 use super::locations::LocationRow;

@@ -5,13 +5,13 @@
 
 use std::cmp::Reverse;
 
-use super::awaited::Awaited;
 use super::evidence::{Evidence, Explanation, Finding};
-use super::held_by::{HeldBy, Holds};
-use super::last_wait::{LastWaits, wait_to_the_end, waits_to_the_end};
-use super::spots::{Spot, Spots};
+use crate::analysis::blockers::{
+    Awaited, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
+};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
+use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::analysis::waits::place_label;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};

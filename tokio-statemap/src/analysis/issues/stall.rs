@@ -4,7 +4,6 @@
 //! and no other looks for timers and I/O, as that worker had the driver. An idle runtime has no stalls: in each of them a
 //! long poll goes on all the time, by its own doing, and it makes a task late.
 
-use super::Spot;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::long_polls::spawned;
 use crate::analysis::culprits::Culprit;
@@ -12,6 +11,7 @@ use crate::analysis::delay::{self, Delay};
 use crate::analysis::lengths::Lengths;
 use crate::analysis::own_time::own_ns;
 use crate::analysis::poll::PollAt;
+use crate::analysis::spots::Spot;
 use crate::analysis::statement::{
     Statement, called_from, capitalized, delay_sentence, function_name, tasks_of,
 };

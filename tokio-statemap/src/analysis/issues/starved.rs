@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
-use super::spots::{Spot, Spots};
 use crate::analysis::lengths::Lengths;
 use crate::analysis::place::{Place, Places};
 use crate::analysis::poll::ready_since;
 use crate::analysis::spelling::Spelling;
+use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, tasks_of};
 use crate::trace::timeline::Timeline;
 use crate::util::quantity::{count, human, moment};

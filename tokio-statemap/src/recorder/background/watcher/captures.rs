@@ -1,7 +1,7 @@
 //! Captures as fast as they go, of threads of all kinds. Of one that runs each waits for a tick of the kernel.
 //!
 //! `STATEMAP_CAPTURES=1000000 cargo test --release -p tokio-statemap --features stacks --lib captures
-//! -- --nocapture` makes more of them, and prints what each takes.
+//! -- --ignored --nocapture` makes more of them, and prints what each takes.
 
 mod kinds;
 

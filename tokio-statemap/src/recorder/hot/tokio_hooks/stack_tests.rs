@@ -1,6 +1,6 @@
 //! A hook needs at most 2.4 KiB of stack on every path, as a runtime may have threads with hardly
 //! more stack than Tokio itself needs. (`cargo test --release -p tokio-statemap --lib
-//! stack_tests`.)
+//! stack_tests -- --ignored`.)
 
 use std::collections::BTreeMap;
 use std::future::ready;

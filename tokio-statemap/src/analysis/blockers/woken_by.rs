@@ -13,7 +13,7 @@ use crate::util::quantity::human;
 
 /// The tasks that ended most waits: that of a line, that of the line at which this one waits itself, and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Chain {
+pub(in crate::analysis) struct Chain {
     links: Vec<Link>,
     /// The task that ended most waits at the line of the last one, if it is one of them.
     ends_in: Option<TaskKey>,
@@ -38,7 +38,7 @@ const LEAST: u64 = 3;
 
 impl Chain {
     /// Finds who ended most of these waits, which are at one line. `None` unless that task waits itself, for `long_ns` or longer.
-    pub(super) fn find(
+    pub(in crate::analysis) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
         waits: &[(WaitId, &Wait)],
@@ -82,16 +82,16 @@ impl Chain {
 
 impl Chain {
     /// Returns whether nothing outside of the program may end the wait of the last task.
-    pub(super) fn is_inside(&self) -> bool {
+    pub(in crate::analysis) fn is_inside(&self) -> bool {
         self.is_inside
     }
 }
 
 /// Some of the waits of a timeline.
-pub(super) struct WaitSet(Vec<bool>);
+pub(in crate::analysis) struct WaitSet(Vec<bool>);
 
 impl WaitSet {
-    pub(super) fn new(timeline: &Timeline, ids: impl Iterator<Item = WaitId>) -> Self {
+    pub(in crate::analysis) fn new(timeline: &Timeline, ids: impl Iterator<Item = WaitId>) -> Self {
         let mut has = vec![false; timeline.places.waits.len()];
         for id in ids {
             if let Some(has) = has.get_mut(id.index()) {
@@ -108,7 +108,7 @@ impl WaitSet {
         Self::new(timeline, same.map(|(id, _)| id))
     }
 
-    pub(super) fn has(&self, wait: Option<WaitId>) -> bool {
+    pub(in crate::analysis) fn has(&self, wait: Option<WaitId>) -> bool {
         wait.and_then(|id| self.0.get(id.index())).is_some_and(|&has| has)
     }
 }

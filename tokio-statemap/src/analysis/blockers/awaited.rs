@@ -6,7 +6,7 @@ use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
 /// The kind of thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Awaited {
+pub(in crate::analysis) enum Awaited {
     /// A timer, a signal, I/O or another process: something outside of the program ends the wait.
     Outside,
     /// A lock, which another task must release.
@@ -37,7 +37,7 @@ const PERMITS: [&str; 5] = [
 const MOST: usize = 1 << 12;
 
 impl Awaited {
-    pub(super) fn from_waiting(waiting: Waiting<'_>) -> Self {
+    pub(in crate::analysis) fn from_waiting(waiting: Waiting<'_>) -> Self {
         match waiting {
             Waiting::At(wait) => Self::at(wait),
             Waiting::Nothing => Self::Nothing,
@@ -45,7 +45,7 @@ impl Awaited {
         }
     }
 
-    pub(super) fn at(wait: &Wait) -> Self {
+    pub(in crate::analysis) fn at(wait: &Wait) -> Self {
         let mut found = Self::Unknown;
         for awaited in Self::leaves(wait) {
             found = match awaited {
@@ -62,7 +62,7 @@ impl Awaited {
     }
 
     /// Returns the lock or the permit that a wait is for, even if it has a timeout.
-    pub(super) fn queue(wait: &Wait) -> Option<Self> {
+    pub(in crate::analysis) fn queue(wait: &Wait) -> Option<Self> {
         Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
     }
 
@@ -123,7 +123,7 @@ impl Awaited {
     }
 
     /// Returns whether something outside of the program may wake it some day.
-    pub(super) fn is_outside(self) -> bool {
+    pub(in crate::analysis) fn is_outside(self) -> bool {
         self == Self::Outside
     }
 }

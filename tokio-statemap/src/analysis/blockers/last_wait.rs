@@ -2,20 +2,20 @@
 
 use std::cmp::Reverse;
 
-use super::spots::Spot;
 use crate::analysis::place::Place;
+use crate::analysis::spots::Spot;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::sort::by_key;
 
 /// The tasks that wait at the end, by where they do. There are few places, even of very many tasks.
-pub(super) struct LastWaits<'a> {
+pub(in crate::analysis) struct LastWaits<'a> {
     timeline: &'a Timeline,
     all: Vec<(&'a Wait, Vec<Spot>)>,
 }
 
 impl<'a> LastWaits<'a> {
-    pub(super) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
+    pub(in crate::analysis) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
         let mut all: Vec<(&'a Wait, Vec<Spot>)> = Vec::new();
         for wait in &timeline.places.waits {
             all.push((wait, Vec::new()));
@@ -37,7 +37,10 @@ impl<'a> LastWaits<'a> {
     }
 
     /// Returns where tasks have waited for so long, with these waits: there is at least one.
-    pub(super) fn long(&self, long_ns: u64) -> impl Iterator<Item = (&'a Wait, &[Spot])> {
+    pub(in crate::analysis) fn long(
+        &self,
+        long_ns: u64,
+    ) -> impl Iterator<Item = (&'a Wait, &[Spot])> {
         self.all.iter().filter_map(move |(wait, spots)| {
             let long = &spots[..spots.partition_point(|spot| spot.length_ns >= long_ns)];
             (!long.is_empty()).then_some((*wait, long))
@@ -45,7 +48,7 @@ impl<'a> LastWaits<'a> {
     }
 
     /// Returns where the task that has waited longest in this wait was spawned.
-    pub(super) fn place(&self, wait: &Wait) -> Option<Place> {
+    pub(in crate::analysis) fn place(&self, wait: &Wait) -> Option<Place> {
         let (_, spots) = self.all.iter().find(|(other, _)| std::ptr::eq(*other, wait))?;
         let tasks = &self.timeline.tasks;
         Some(Place::of_task(&tasks.at(tasks.position(spots.first()?.task)?)))
@@ -53,7 +56,7 @@ impl<'a> LastWaits<'a> {
 }
 
 /// Returns the wait that a spawned task was in at the end, or in which it was dropped with its runtime.
-pub(super) fn wait_to_the_end<'a>(
+pub(in crate::analysis) fn wait_to_the_end<'a>(
     timeline: &'a Timeline,
     shutdown: Shutdown,
     task: &Task,
@@ -77,7 +80,7 @@ pub(super) fn wait_to_the_end<'a>(
 }
 
 /// Returns since when a task waits, and where, if it does so at the end.
-pub(super) fn waits_to_the_end(
+pub(in crate::analysis) fn waits_to_the_end(
     timeline: &Timeline,
     shutdown: Shutdown,
     task: TaskKey,

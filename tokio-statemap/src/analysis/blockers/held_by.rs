@@ -35,7 +35,11 @@ impl HeldBy {
     /// Finds the tasks that went on past the line of `queued`, or are in what was called there, and wait as long as `long_ns`.
     /// `None` unless it is one, or all wait at one line for a lock or a permit themselves: most tasks that go on past a lock have
     /// released it. Several may have a permit, whatever they wait for at that line.
-    pub(super) fn find(last: &LastWaits<'_>, queued: &Wait, long_ns: u64) -> Option<Self> {
+    pub(in crate::analysis) fn find(
+        last: &LastWaits<'_>,
+        queued: &Wait,
+        long_ns: u64,
+    ) -> Option<Self> {
         let [line] = queued.lines()[..] else { return None };
         let (line, awaited) = line_of(line);
         let may_be_past = may_be_held(queued, awaited);
@@ -72,7 +76,7 @@ impl HeldBy {
     }
 
     /// Returns whether a task waits for the same in what was called at this line.
-    pub(super) fn is_within(
+    pub(in crate::analysis) fn is_within(
         last: &LastWaits<'_>,
         (line, awaits): (&StackFrame, Option<&str>),
     ) -> bool {
@@ -150,7 +154,11 @@ const MOST_LINES: usize = 64;
 impl Holds {
     /// Finds what a task that is in `wait` may hold: what most tasks wait for as long as `long_ns`, of the lines that it went
     /// on past. `None` unless all that went on past that line wait for a lock at one line, as in [`HeldBy`].
-    pub(super) fn find(last: &LastWaits<'_>, wait: &Wait, long_ns: u64) -> Option<Self> {
+    pub(in crate::analysis) fn find(
+        last: &LastWaits<'_>,
+        wait: &Wait,
+        long_ns: u64,
+    ) -> Option<Self> {
         let [its_line] = wait.lines()[..] else { return None };
         let at = source_line(line_of(its_line).0)?;
         // The lines, how many tasks wait there, and the wait of one of them.
