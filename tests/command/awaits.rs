@@ -166,9 +166,8 @@ fn the_page_has_all_of_the_text_and_no_script() {
 #[test]
 fn a_file_that_says_too_little_is_told_why() {
     const FULL: &str = "build it with `debug = \"full\"` in its profile";
-    // The profile of this workspace has only lines.
-    let lines_only = build_program(Path::new(TARGET), Variant::Lines, "awaits");
-    let lines_only = problem(&lines_only);
+    // The profile of this workspace, with which the command itself is built, has only lines.
+    let lines_only = problem(binary());
     assert!(lines_only.contains("no types") && lines_only.contains(FULL), "{lines_only}");
     let folder = folder_of("awaits-less");
     for (option, part) in [

@@ -15,6 +15,10 @@ const SAVED_UP: Duration = Duration::from_millis(100);
 /// most functions are seen by which a program has long polls for some time.
 const ROUNDS_TO_A_FIRST: u32 = 4;
 
+/// The number of rounds in which one worker may be asked what it computes, though long polls need what is left: six a second at
+/// least, or a program of many long polls would never be said to compute anything else.
+const ROUNDS_TO_A_CPU_SAMPLE: u32 = 8;
+
 /// The factor by which the time between two rounds grows while time is owed.
 const SLOWER: u32 = 4;
 
@@ -37,6 +41,8 @@ pub(super) struct Budget {
     rounds: u32,
     /// `true` if a poll may have its first sample, though time is owed.
     has_first: bool,
+    /// `true` if a worker may be asked what it computes, though little is left.
+    has_cpu_sample: bool,
 }
 
 impl Default for Budget {
@@ -48,6 +54,7 @@ impl Default for Budget {
             look_ns: 500,
             rounds: 0,
             has_first: false,
+            has_cpu_sample: false,
         }
     }
 }
@@ -59,6 +66,7 @@ impl Budget {
         self.start_for(threads);
         self.rounds = self.rounds.wrapping_add(1);
         self.has_first |= self.rounds % ROUNDS_TO_A_FIRST == 0;
+        self.has_cpu_sample |= self.rounds % ROUNDS_TO_A_CPU_SAMPLE == 0;
         self.earn(Instant::now())
     }
 
@@ -101,9 +109,15 @@ impl Budget {
         }
     }
 
-    /// Returns whether a thread may be asked what it computes. Long polls have what is left then.
+    /// Returns whether a thread may be asked what it computes. Long polls have most of what is left.
     pub(super) fn allows_cpu_sample(&self) -> bool {
-        self.left_ns > nanos(SAVED_UP) / 10 * 9
+        self.has_cpu_sample || self.left_ns > nanos(SAVED_UP) / 10 * 9
+    }
+
+    /// Notes that a thread is asked what it computes.
+    pub(super) fn takes_cpu_sample(&mut self) {
+        self.start();
+        self.has_cpu_sample = false;
     }
 
     /// Notes that a poll that had so many samples gets another one.
@@ -151,6 +165,21 @@ fn nanos(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_is_asked_what_it_computes_whatever_is_owed() {
+        let mut budget = Budget { left_ns: i64::MIN / 2, ..Budget::default() };
+        let mut asked = 0;
+        for _ in 0..10 * ROUNDS_TO_A_CPU_SAMPLE {
+            budget.begin(1);
+            assert!(!budget.allows_sample(1));
+            if budget.allows_cpu_sample() {
+                budget.takes_cpu_sample();
+                asked += 1;
+            }
+        }
+        assert_eq!(asked, 10);
+    }
 
     #[test]
     fn what_is_owed_is_paid_before_anything_is_sampled() {

@@ -116,7 +116,7 @@ impl Tools {
         if rest_ns.is_none_or(|ns| u128::from(ns) < BETWEEN.as_nanos()) {
             return;
         }
-        self.budget.start();
+        self.budget.takes_cpu_sample();
         match Request::new(thread, clock::ticks) {
             Ok(request) => self.cpu.asked = Some(Asked { id, request, at: Instant::now() }),
             // It is no use to ask again soon.
