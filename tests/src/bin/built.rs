@@ -24,8 +24,12 @@ fn builder(name: &str) -> Builder {
     builder
 }
 
-fn block(runtime: &Runtime, length: Duration) {
-    runtime.block_on(runtime.spawn(async move { thread::sleep(length) })).unwrap();
+/// Blocks the runtime's worker so often that the spawn location is blamed even if no stack was sampled, as on a busy machine.
+fn block(runtime: &Runtime) {
+    for _ in 0..12 {
+        let blocks = runtime.spawn(async { thread::sleep(Duration::from_millis(101)) });
+        runtime.block_on(blocks).unwrap();
+    }
 }
 
 /// Runs two runtimes. The second one blocks. Then another thread adds a third.
@@ -36,7 +40,7 @@ fn several() {
     let [calm_runtime, blocked_runtime] = builders.map(|mut builder| builder.build().unwrap());
     recording.block_on(&calm_runtime, tokio::task::yield_now());
     blocked.block_on(&blocked_runtime, tokio::task::yield_now());
-    block(&blocked_runtime, Duration::from_millis(200));
+    block(&blocked_runtime);
     thread::scope(|scope| {
         let late = scope.spawn(|| {
             let mut builder = Builder::new_current_thread();
