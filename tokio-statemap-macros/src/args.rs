@@ -121,7 +121,7 @@ impl Args {
 }
 
 impl OwnKeys {
-    /// Returns `true` if keys contain code of the user, which applies without `record`, too.
+    /// Returns `true` if the keys contain code of the user, which applies without the feature `record`, too.
     pub(crate) fn changes_the_runtime(&self) -> bool {
         self.configure.is_some() || self.hooks.is_some()
     }
@@ -181,7 +181,7 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
     syn::Error::new_spanned(path, msg)
 }
 
-/// Returns the name of a key, as in [`names`]. The error for a longer path points at `whole`.
+/// Returns the name of a key, as [`names`] lists it. For a path of several segments, the error points at `whole`.
 fn key(path: &Path, whole: &impl ToTokens) -> syn::Result<String> {
     match path.get_ident() {
         Some(ident) => Ok(ident.to_string().to_lowercase()),

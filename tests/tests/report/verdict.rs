@@ -485,21 +485,19 @@ fn a_task_in_block_in_place_is_not_named() {
 
 #[test]
 fn main_is_named_only_where_it_holds_a_worker() {
-    let run = |flavor| {
-        report_of(flavor, NO_NOISE, async {
-            for _ in 0..2 {
-                std::thread::sleep(LONG);
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        })
+    let blocks = || async {
+        for _ in 0..2 {
+            std::thread::sleep(LONG);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     };
-    let report = run(Flavor::TwoWorkers);
+    let report = report_of(Flavor::TwoWorkers, NO_NOISE, blocks());
     assert_healthy(&report);
     let main = report.locations.iter().find(|row| row.place.is_root).expect("it is listed");
     assert_eq!((main.held_ns, main.long_polls), (0, 0));
     assert!(main.off_worker_ns > 0, "{main:?}");
 
-    let report = run(Flavor::CurrentThread);
+    let report = long_polls_of(Flavor::CurrentThread, NO_NOISE, blocks);
     let (_, polls) = long_polls(&report).unwrap_or_else(|| panic!("{:?}", report.verdict));
     let row = &polls.row;
     assert!(row.place.is_root);

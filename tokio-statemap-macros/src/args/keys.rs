@@ -13,7 +13,7 @@ pub(crate) trait Value {
     fn read(value: &Expr, key: &str) -> syn::Result<Self::Read>;
 }
 
-/// A type of value of a method of `Recording`.
+/// A type of value that a method of `Recording` takes.
 pub(crate) trait Setting: Value {
     /// Returns the argument; `None` if the value changes nothing that is recorded.
     fn tokens(read: &Self::Read) -> Option<TokenStream>;
@@ -84,7 +84,7 @@ macro_rules! keys {
                 }
             }
 
-            /// Returns a call of a method of `Recording` for each of the given keys, to append to one.
+            /// Returns a call of a method of `Recording` for each given key, to append to an expression.
             pub(crate) fn calls(&self) -> proc_macro2::TokenStream {
                 let mut calls = proc_macro2::TokenStream::new();
                 $(if let Some(read) = &self.$field {

@@ -57,7 +57,7 @@ impl Value for ReportPath {
 }
 
 impl Setting for ReportPath {
-    /// Without a path it is printed.
+    /// Returns `None` if the report is printed: that is the method's default.
     fn tokens(report: &Self) -> Option<TokenStream> {
         match report {
             Self::Stderr => None,
@@ -66,8 +66,7 @@ impl Setting for ReportPath {
     }
 }
 
-/// A number of events. It is limited because a buffer is allocated at once; only a mistake exceeds
-/// the limit.
+/// A number of events. It has a limit, as a buffer of this size is allocated at once: only a mistake exceeds it.
 pub(crate) struct BufferCapacity;
 
 impl BufferCapacity {
@@ -194,7 +193,7 @@ impl Value for Configure {
 }
 
 impl Setting for Configure {
-    /// The expansion calls it.
+    /// Returns `None`, as no method of `Recording` takes the function: the expansion calls it.
     fn tokens(_: &ExprPath) -> Option<TokenStream> {
         None
     }

@@ -126,8 +126,8 @@ impl RuntimeKeys {
         })
     }
 
-    /// Returns the flavor that needs the fewest of Tokio's features, so that no second error
-    /// follows.
+    /// Returns keys to expand with next to an error. Their flavor needs the fewest of Tokio's features, so that no
+    /// second error follows.
     pub(super) fn after_error() -> Self {
         Self {
             flavor: Flavor::CurrentThread,

@@ -87,7 +87,7 @@ fn the_command_reads_durations_by_the_same_rule() {
     assert!(commands == include_str!("duration.rs"), "{path} differs from args/duration.rs");
 }
 
-/// The cells of a table's rows, by the first of them, which is a key or several.
+/// Returns the cells of a table's rows by key. A row may be about several keys, which its first cell lists.
 fn rows(table: &str) -> Vec<(String, Vec<String>)> {
     let mut rows = Vec::new();
     for line in table.lines().filter(|line| line.starts_with("| `")) {
@@ -104,7 +104,7 @@ fn rows(table: &str) -> Vec<(String, Vec<String>)> {
 /// The guide's words may differ, but not the values and defaults.
 #[test]
 fn the_guide_has_the_same_table() {
-    // The published package doesn't contain it.
+    // The published package doesn't contain the guide.
     let Some(guide) = in_the_repository("tokio-statemap/src/guide/keys.md") else { return };
     let (_, table) = guide.split_once("\n| key | value | meaning | default |\n").unwrap();
     let (table, _) = table.split_once("\n\n").unwrap();
@@ -201,7 +201,7 @@ fn pictures_need_their_features_where_something_is_recorded() {
     assert!(read(quote!(svg = "a"), true, false, true).is_ok());
     assert!(read(quote!(html = "b"), true, true, false).is_ok());
     assert!(read(quote!(html = "b", svg = "a"), false, false, false).is_ok());
-    // It is checked as ever.
+    // The key is still checked.
     assert!(read(quote!(html = "b", html = "b"), false, false, false).is_err());
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Signature, Token, Visibility};
 
-/// Returns the error for an item that isn't a function with a body, which `err` says.
+/// Returns the error for an item that isn't a function with a body. `err` is the parser's error.
 pub(super) fn error(tokens: &TokenStream, err: syn::Error) -> syn::Error {
     let parse = |input: ParseStream<'_>| {
         let found = by_head(input, err.clone());
@@ -15,7 +15,7 @@ pub(super) fn error(tokens: &TokenStream, err: syn::Error) -> syn::Error {
     parse.parse2(tokens.clone()).unwrap_or_else(|err| err)
 }
 
-/// Returns the error that the beginning of the item determines.
+/// Returns the error that the beginning of the item calls for; `err` if it is a function with a body.
 fn by_head(input: ParseStream<'_>, err: syn::Error) -> syn::Result<syn::Error> {
     input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;

@@ -11,15 +11,15 @@ use crate::util::map::Map;
 /// The function that a poll is blamed on.
 pub(super) struct Blame {
     pub(super) function: Function,
-    /// The function, by the lines at which it was seen.
+    /// The function, once for each line at which it was seen.
     pub(super) frames: Weights<StackFrame>,
-    /// The things that it was seen to do.
+    /// The words for what it was seen to do.
     pub(super) causes: Weights<String>,
-    /// The program's functions that called it, and those that called these.
+    /// The program's functions that called it, and the callers of these.
     pub(super) callers: Callers,
 }
 
-/// The most callers that are told.
+/// The number of callers that are named at most.
 const MOST_CALLERS: usize = 2;
 
 pub(super) type Callers = [Weights<StackFrame>; MOST_CALLERS];
@@ -55,7 +55,7 @@ impl Blame {
         }
         let (mut heaviest, mut most_ns) = (0, 0);
         for (place, blame) in blames.iter().enumerate() {
-            // The first of equals.
+            // Of equals, the first wins.
             if blame.frames.sum() > most_ns {
                 (heaviest, most_ns) = (place, blame.frames.sum());
             }
@@ -64,8 +64,8 @@ impl Blame {
     }
 }
 
-/// Returns what a poll was blocked in where no function of the program was seen. Without line tables, functions that are
-/// inlined into the runtime's are not seen.
+/// Returns what a poll was blocked in while no function of the program was seen. Without line tables, functions that
+/// are inlined into the runtime's are not seen.
 pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weights<String> {
     let mut causes = Weights::default();
     let faults = PageFaults::from_poll(timeline, poll);
@@ -101,7 +101,7 @@ pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u6
     waited_ns.saturating_add(rest_ns)
 }
 
-/// Returns the samples of a poll, each with the time that it stands for: that since the sample before, in ns.
+/// Returns the samples of a poll, each with the time since the one before, in ns: the time that it stands for.
 pub(super) fn weighted<'a>(
     timeline: &'a Timeline,
     poll: &Poll,
@@ -128,7 +128,8 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
         if frame.function.starts_with("tokio_statemap::recorder::chains::capture::") {
             return true;
         }
-        // Functions that the program calls to wait. `spawn_blocking` is none: its lock is the blocking pool's.
+        // The program calls these functions to wait. `spawn_blocking` isn't one of them: its lock is the blocking
+        // pool's.
         let function = frame.short();
         wakes |= wakes_tasks(frame);
         is_asked_for |= function.starts_with("block_on")
@@ -170,7 +171,7 @@ fn callers<'a>(frames: &'a [StackFrame], blamed: &'a StackFrame) -> Vec<&'a Stac
     callers
 }
 
-/// Returns the callers that were there for more than half of `all_ns`, and whether there were no others.
+/// Returns the callers that were seen for more than half of `all_ns`, and whether no others were seen.
 pub(super) fn dominant_callers(callers: &Callers, all_ns: u64) -> (Vec<StackFrame>, bool) {
     let (mut dominant, mut are_all) = (Vec::new(), true);
     for weights in callers {
@@ -212,7 +213,7 @@ impl<T: Eq + Hash> Weights<T> {
     }
 
     pub(super) fn add_all(&mut self, other: Self) {
-        // A map has them in the order in which they were added.
+        // A map yields its entries in the order in which they were added.
         for (thing, ns) in other.0 {
             self.add(thing, ns);
         }
@@ -256,7 +257,7 @@ impl Weights<StackFrame> {
     /// Returns the function that makes up more than half of `all_ns`, at the line at which it was seen longest, and whether it
     /// makes up all of it.
     fn dominant(&self, all_ns: u64) -> Option<(&StackFrame, bool)> {
-        // Each is compared with all others.
+        // Each frame is compared with all others.
         const MOST: usize = 1000;
         if self.len() > MOST {
             return None;
@@ -277,7 +278,7 @@ impl Weights<StackFrame> {
     }
 }
 
-/// Returns whether both are of one function, at whatever lines.
+/// Returns whether both frames are of one function, at any line.
 pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
     one.function == other.function && one.file == other.file
 }
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!(weighed(&[]).heaviest(), None);
         assert_eq!(weighed(&[("a", 1), ("b", 3), ("a", 1), ("c", 3)]).heaviest(), Some(&"b"));
         let names: Vec<_> = (0..100).map(|n| format!("{n}")).collect();
-        // In whatever order they are kept.
+        // The order in which the names are added decides.
         for first in 0..names.len() {
             let all = names[first..].iter().chain(&names[..first]);
             let (mut sum, mut other) = (Weights::default(), Weights::default());
@@ -428,7 +429,7 @@ mod tests {
         assert!(!is_in_runtime(&waits(vec![receives])));
     }
 
-    /// To look through all others for each would take hours.
+    /// Comparing each frame with all others would take hours.
     #[test]
     #[ignore = "slow"]
     fn there_may_be_any_number_of_things() {

@@ -1,11 +1,11 @@
-//! Describes in words what a function did that held a worker.
+//! Describes in words what a function did while it held a worker.
 
 use super::request::request;
 use crate::symbols::PAGE_FAULT;
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
-/// Returns what a sample shows that a function did, in words that follow its name: `computed`, `waited for a std Mutex
-/// (futex)`. `inner` are the functions that it had called, the innermost first.
+/// Returns words for what a sample shows that a function did, which follow its name: `computed`, `waited for a std
+/// Mutex (futex)`. `inner` are the functions that it had called, the innermost first.
 pub(super) fn blocking_cause(
     sample: &PollSample,
     inner: &[StackFrame],
@@ -68,7 +68,7 @@ impl PageFaults {
     }
 }
 
-/// System calls, and the words for them. Of a call on a descriptor, the kind of file follows.
+/// System calls, and the words for them. After a call on a descriptor, the kind of its file follows.
 const CALLS: &[(&[&str], &str)] = &[
     (&["read", "readv", "pread64", "preadv", "recvfrom", "recvmsg", "recvmmsg"], "read"),
     (&["write", "writev", "pwrite64", "pwritev", "sendto", "sendmsg", "sendmmsg"], "wrote"),

@@ -4,23 +4,23 @@ use super::blame::{Callers, Weights, add_callers, dominant_callers, is_same};
 use crate::trace::timeline::{Sampled, StackFrame, Timeline, blamed};
 use crate::util::quantity::share;
 
-/// With fewer samples than this, nothing is said of them.
+/// The least number of samples from which anything is concluded.
 const ENOUGH_SAMPLES: u64 = 20;
 
-/// A function is named only if it was seen as often as this.
+/// The least number of samples in which a function must be seen to be named.
 const ENOUGH_OF_FUNCTION: u64 = 5;
 
-/// The share of what polls computed from which on a function is named for it.
+/// The least share of the CPU time that a function must have to be named.
 const NAMED: f64 = 0.25;
 
-/// The functions in which polls computed, in the whole run. Empty if only a part of the run is at hand, or if too few samples
-/// were taken.
+/// The functions in which polls computed, in the whole run. Empty if only a part of the run is at hand, or if too few
+/// samples were taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Computed {
     /// The functions, those with the most CPU time first.
     pub functions: Vec<ComputedIn>,
-    /// The number of samples, with those in which no such function was seen.
+    /// The number of samples, including those in which no such function was seen.
     pub samples: u64,
     /// The CPU time for which these stand, in ns.
     pub cpu_ns: u64,
@@ -35,13 +35,13 @@ pub struct ComputedIn {
     pub frame: StackFrame,
     /// The program's functions that called it: see [`Culprit::callers`](super::Culprit::callers).
     pub callers: Vec<StackFrame>,
-    /// `true` if it was never seen to be called by others than these.
+    /// `true` if no other function was ever seen to call it.
     pub are_all_callers: bool,
     /// The number of samples in which it was seen.
     pub samples: u64,
     /// The CPU time for which these stand, in ns.
     pub cpu_ns: u64,
-    /// The share of what polls computed, from 0 to 1.
+    /// Its share of the CPU time of all samples, from 0 to 1.
     pub share: f64,
 }
 
@@ -59,7 +59,7 @@ impl Computed {
         if samples < ENOUGH_SAMPLES || timeline.lacking.time {
             return Self::default();
         }
-        // There are 512 stacks at most.
+        // There are at most 512 stacks.
         let mut groups: Vec<Group<'_>> = Vec::new();
         for stack in &timeline.cpu.stacks {
             let Some(frame) = blamed(&stack.frames) else { continue };
@@ -98,8 +98,9 @@ impl Computed {
         Self { functions, samples, cpu_ns }
     }
 
-    /// Returns the function in which polls computed most, if that is so much that it is worth a look, and if polls were seen to
-    /// compute for a third or more of `busy_ns`: otherwise they were blocked, or something else had the processors.
+    /// Returns the function in which polls computed most, if its share is large enough to be worth a look, and if polls
+    /// were seen to compute for a third or more of `busy_ns`. Otherwise they were blocked, or something else had the
+    /// processors.
     pub(super) fn most(&self, busy_ns: u128) -> Option<&ComputedIn> {
         let seen_ns: u128 = self.functions.iter().map(|function| u128::from(function.cpu_ns)).sum();
         let is_named = |function: &&ComputedIn| {
@@ -248,7 +249,7 @@ mod tests {
         let mut part = timeline(990);
         part.lacking.time = true;
         assert_eq!(part.report().computed, Computed::default());
-        // Most of the time they were blocked: they computed for 250 ms.
+        // For most of the time they were blocked: they computed for 250 ms.
         let mut blocked = timeline(990);
         for stack in &mut blocked.cpu.stacks {
             stack.sampled.cpu_ns /= 3;

@@ -18,18 +18,18 @@ use super::spelling::Spelling;
 use crate::trace::timeline::{StackFrame, Timeline};
 use crate::util::map::Map;
 
-/// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. All that is
-/// said of its polls is about those that are kept in detail.
+/// A function and line that held workers in long polls; where no stack is known, the tasks of a spawn location. The
+/// figures of its polls cover only those that are kept in detail.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Culprit {
     /// The function to blame: the program's own innermost one, or that of a dependency where none of the program's is on
     /// the stack. `None` if no such stack is known.
     pub frame: Option<StackFrame>,
-    /// The program's functions that called it in more than half of the time, the innermost first, each at the line at which
-    /// it was seen longest: up to two. Empty if there are none, or no stack is known.
+    /// The program's functions that called it for more than half of the time, the innermost first, each at the line at
+    /// which it was seen longest: up to two. Empty if there are none, or no stack is known.
     pub callers: Vec<StackFrame>,
-    /// `true` if it was never seen to be called by others than these.
+    /// `true` if no other function was ever seen to call it.
     pub are_all_callers: bool,
     /// The words for what the function did, which follow its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
@@ -44,17 +44,18 @@ pub struct Culprit {
     /// The number of polls of tasks of the same spawn locations that held workers for long by their own doing: these
     /// polls, those in which another function was seen, and those in which none was.
     pub location_polls: u64,
-    /// The number of those in which no function was seen. What they did isn't known, so they are blamed on nobody.
+    /// The number of polls among these in which no function was seen. What they did isn't known, so they are blamed on
+    /// nobody.
     pub unseen_polls: u64,
-    /// The time that these held workers, in ns, without what the machine took.
+    /// The time that these unseen polls held workers, in ns, without the time that the machine took.
     pub unseen_ns: u64,
-    /// The time that the polls held workers, in ns, without what the machine took.
+    /// The time that the polls of the culprit held workers, in ns, without the time that the machine took.
     pub own_ns: u64,
-    /// The lengths of these times, without what the machine took.
+    /// The lengths of the polls, without the time that the machine took.
     pub lengths: Lengths,
-    /// The delay of other tasks meanwhile.
+    /// The delay of other tasks during the polls.
     pub delay: Delay,
-    /// The longest of the polls, without what the machine took.
+    /// The longest of the polls, without the time that the machine took.
     pub longest: LongPoll,
     /// The time that polls of its spawn location held workers, in the whole run and in what is kept: see [`InRun::scale`].
     pub(crate) in_run: InRun,
@@ -68,16 +69,17 @@ pub struct Culprit {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongPollBlame {
-    /// The functions or spawn locations to blame, the worst first: the one by which others were delayed most in sum.
+    /// The functions or spawn locations to blame, the worst first: those that did harm come first, then those that
+    /// delayed others more in sum.
     pub culprits: Vec<Culprit>,
-    /// The spawn locations that are to blame, too, though none of their long polls is kept in detail: those that held
-    /// workers longest first.
+    /// The spawn locations that are to blame as well, although none of their long polls is kept in detail. The one that
+    /// held workers longest comes first.
     pub unexplained: Vec<LocationRow>,
     /// The long polls that are blamed on nobody.
     pub unattributed: Unattributed,
-    /// The ones that the machine made long.
+    /// The ones that [`Unattributed::polls`] counts.
     pub(crate) unattributed_at: NotCompared<Vec<PollAt>>,
-    /// The ones in which no function was seen.
+    /// The ones that [`Unattributed::unseen_polls`] counts.
     pub(crate) unseen_at: NotCompared<Vec<PollAt>>,
 }
 
@@ -85,22 +87,22 @@ pub struct LongPollBlame {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unattributed {
-    /// The number of polls that are long only by what the machine took, or by waits for locks of the runtime's own, of
-    /// which the holder had no processor.
+    /// The number of polls that are long only because of the time that the machine took, or because they waited for a
+    /// lock of the runtime's own whose holder had no processor.
     pub polls: u64,
-    /// The time that the processor was taken away in them, in ns.
+    /// The time that the machine took the processor from these polls, in ns.
     pub taken_ns: u64,
-    /// The time that they waited for locks of the runtime's own, in ns.
+    /// The time that these polls waited for locks of the runtime's own, in ns.
     pub waited_ns: u64,
-    /// The number of further polls in which no function was seen. Either they are few, or a function was seen in others
-    /// of their spawn location, which proves nothing for these.
+    /// The number of further polls in which no function was seen. Either they are few, or a function was seen in other
+    /// polls of their spawn location, which proves nothing about these.
     pub unseen_polls: u64,
-    /// The time that these took without what the machine took, in ns.
+    /// The time that these further polls took, in ns, without the time that the machine took.
     pub unseen_ns: u64,
-    /// The number of further polls that are not kept in detail, as is no other of their spawn locations. They are too few
-    /// to blame these.
+    /// The number of further polls that are not kept in detail, and neither is any other poll of their spawn location.
+    /// They are too few to blame the location.
     pub dropped_polls: u64,
-    /// The time that these held workers, in ns.
+    /// The time that these dropped polls held workers, in ns.
     pub dropped_ns: u64,
 }
 
@@ -115,9 +117,9 @@ pub(crate) struct InRun {
 
 /// The polls that held workers over `long_poll`.
 pub(super) struct LongPolls {
-    /// The ones that did so by their own doing.
+    /// The polls that did so by their own doing.
     held: Vec<Held>,
-    /// The others.
+    /// The other polls.
     unattributed: Unattributed,
     unattributed_at: Vec<PollAt>,
     unseen_at: Vec<PollAt>,
@@ -132,7 +134,7 @@ struct Held {
     delay: Delay,
 }
 
-/// The polls of a function, or those of a place in which none was seen.
+/// The polls of a function, or the polls of a place in which no function was seen.
 #[derive(Default)]
 struct Group {
     polls: Vec<Held>,
@@ -144,7 +146,7 @@ struct Group {
     places: Weights<Place>,
 }
 
-/// The long polls of a place: how many there were, and in how many a function was seen.
+/// The long polls of a place, and whether functions were seen in them.
 #[derive(Default)]
 struct AtPlace<'a> {
     row: Option<&'a LocationRow>,
@@ -154,12 +156,13 @@ struct AtPlace<'a> {
     is_seen: bool,
     /// `true` if one of these functions did harm.
     did_harm: bool,
-    /// The polls in which none was seen, and which are blamed on nobody.
+    /// The number of polls in which no function was seen, and which are blamed on nobody.
     unseen_polls: u64,
     unseen_ns: u64,
 }
 
-/// Returns who is to blame for the long polls, each of which delayed others as `delays` say. `rows` are of all locations.
+/// Returns who is to blame for the long polls. `delays` has the delay of other tasks by each, and `rows` has all
+/// locations.
 pub(super) fn blame(
     timeline: &Timeline,
     spelling: &Spelling,
@@ -214,8 +217,8 @@ pub(super) fn blame(
             continue;
         };
         let at = at_places.get_or_default(place);
-        // What others did proves nothing for these. The place is named only where its polls are too many and too long to
-        // be explained by what was seen.
+        // Other polls prove nothing about these. The place is only named if these polls are too many and too long to be
+        // explained by the functions that were seen.
         let is_named = !at.is_seen
             || !at.did_harm
                 && culprit.did_harm(timeline.settings.long_poll)
@@ -246,7 +249,7 @@ pub(super) fn blame(
             let is_harmless = !c.did_harm(timeline.settings.long_poll);
             (is_harmless, in_run(c.delay.total_ns()), in_run(c.own_ns), c.place)
         };
-        // Equals go by name, not by the order of a hash map.
+        // Equals are sorted by name, not by the order of a hash map.
         rank(a).cmp(&rank(b)).then_with(|| {
             let (Some(a), Some(b)) = (&a.frame, &b.frame) else {
                 return a.frame.is_some().cmp(&b.frame.is_some());
@@ -304,7 +307,7 @@ pub(super) fn find_long_polls(timeline: &Timeline) -> LongPolls {
 }
 
 impl LongPolls {
-    /// Returns from when to when each poll held its worker, in ns, of those that did so by their own doing.
+    /// Returns the time in which each poll held its worker by its own doing: from and to, in ns.
     pub(super) fn spans_ns(&self) -> Vec<(u64, u64)> {
         let mut spans = Vec::with_capacity(self.held.len());
         for poll in &self.held {
@@ -328,7 +331,7 @@ impl Group {
         self.polls.push(poll);
     }
 
-    /// Returns the culprit, and all places of its tasks.
+    /// Returns the culprit, and the places of all its tasks.
     fn finish(
         self,
         timeline: &Timeline,
@@ -342,7 +345,7 @@ impl Group {
             delay.add(poll.delay);
             lengths_ns.push(poll.own_ns);
             at.push(poll.at);
-            // The earliest of equals.
+            // The earliest of equals comes first.
             let rank = |poll: &Held| (Reverse(poll.own_ns), poll.from_ns, poll.at);
             if rank(poll) < rank(longest) {
                 longest = poll;
@@ -378,8 +381,8 @@ impl Group {
 }
 
 impl Culprit {
-    /// Returns whether it did real harm: others were delayed by ten times `long_poll` or more in sum, in the whole run as
-    /// far as that can be told from what is kept in detail, or one of its polls took a hundred times that.
+    /// Returns whether it did real harm. Either it delayed others by ten times `long_poll` or more in sum, in the whole
+    /// run as estimated from what is kept in detail; or one of its polls took a hundred times `long_poll`.
     pub fn did_harm(&self, long_poll: Duration) -> bool {
         let is_known = self.delay.waited_ns.is_some();
         let delay_ns = if is_known { self.delay.total_ns() } else { self.own_ns };
@@ -393,8 +396,8 @@ impl Culprit {
 }
 
 impl InRun {
-    /// Returns what `ns` in detail amounts to in the whole run: as many times that as its location's long polls held workers
-    /// longer there.
+    /// Scales `ns` from what is kept in detail to the whole run, by the ratio of the times that the location's long
+    /// polls held workers.
     fn scale(self, ns: u64) -> u128 {
         let ns = u128::from(ns);
         match self.kept_ns {

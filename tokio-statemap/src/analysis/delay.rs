@@ -1,8 +1,8 @@
-//! Measures for how long polls delay other tasks.
+//! Measures how long polls delay other tasks.
 //!
-//! A poll delays others in two ways. Tasks that are ready wait for a worker. And where no worker looks for timers and I/O
-//! meanwhile, tasks don't even become ready: of two workers one may be parked while the other blocks, and then only the
-//! silence shows it.
+//! A poll delays others in two ways. Tasks that are ready wait for a worker. And if no worker looks for timers and I/O
+//! meanwhile, tasks don't even become ready: of two workers, one may be parked while the other is blocked. Then only
+//! the silence shows the delay.
 
 use std::time::Duration;
 
@@ -10,16 +10,17 @@ use super::poll::ready_since;
 use crate::trace::timeline::{Task, Timeline};
 use crate::util::quantity::scale;
 
-/// The time that other tasks were delayed by a poll, or by several in sum.
+/// The time that other tasks were delayed by one poll, or by several in sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delay {
-    /// The time that other tasks were ready meanwhile, in ns, summed over tasks; `None` if ready times were not recorded.
+    /// The time that other tasks were ready during the poll, in ns, summed over tasks; `None` if ready times were not
+    /// recorded.
     pub waited_ns: Option<u64>,
-    /// The time by which other tasks became ready later than usual, as no worker looked for timers and I/O meanwhile: in ns,
+    /// The time by which other tasks became ready later than usual because no worker looked for timers and I/O, in ns,
     /// summed over tasks.
     pub late_ns: u64,
-    /// The largest such delay of one task, in ns.
+    /// The largest delay of the second kind for one task, in ns.
     pub latest_ns: u64,
 }
 
@@ -49,7 +50,7 @@ impl Delay {
     }
 }
 
-/// Returns whether so much delay of others in sum is harm, or else a poll of that length.
+/// Returns whether others were delayed by so much in sum that it is harm, or the longest poll was so long that it is.
 pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> bool {
     let long_poll_ns = long_poll.as_nanos();
     delay_ns >= long_poll_ns.saturating_mul(10)
@@ -59,16 +60,16 @@ pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> b
 /// A shorter silence delays no task noticeably.
 const SILENCE_NS: u64 = 1_000_000;
 
-/// A task that becomes ready so soon after a silence was kept waiting by it: within this time, or within one part in
+/// A task that becomes ready this soon after a silence was kept waiting by it: within this time, or within one part in
 /// [`BEHIND_PART`] of the silence if that is longer.
 const BEHIND_NS: u64 = 1_000_000;
 const BEHIND_PART: u64 = 20;
 
-/// The number of waits of a task that must be known to say what is usual for it.
+/// The number of a task's waits that must be known to tell what is usual for it.
 const USUAL_WAITS: usize = 3;
 
-/// Returns how long each of `polls` delayed others. Each held a worker from its start to its end. `unpolled` tasks were
-/// ready during all of the last events.
+/// Returns how long each of `polls` delayed others. A poll held a worker from its start to its end. Another `unpolled`
+/// tasks were ready during all of the last events.
 pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -> Vec<Delay> {
     if polls.is_empty() {
         return Vec::new();
@@ -76,7 +77,7 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
     let mut stretches = Stretches::between(polls);
     let tasks = timeline.tasks.seen();
     for task in tasks {
-        // Its polls are in order, so that the next is mostly in the stretch of the last.
+        // The polls of a task are in order, so the next one is mostly in the same stretch.
         let mut place = 0;
         if timeline.settings.schedule_latency {
             for_each_ready_time(timeline, task, &mut |from, to| {
@@ -104,7 +105,7 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
         }
     }
     crate::util::sort::by_key(&mut silences, |silence| (silence.to, silence.from));
-    // Two that end at one time are one silence.
+    // Two silences that end at the same time are one.
     let mut all = Vec::new();
     for silence in &silences {
         if all.last().is_none_or(|last: &Silence| last.to != silence.to) {
@@ -129,7 +130,7 @@ struct Silence {
     poll: usize,
 }
 
-/// Adds to the delays by polls how long a task waited because of the silences that these caused.
+/// Adds the lateness of a task's waits that silences prolonged to the delays by the polls behind these silences.
 fn add_late_waits(task: &Task, silences: &[Silence], delays: &mut [Delay]) {
     let (mut kept, mut others_ns) = (Vec::new(), Vec::new());
     for pair in task.polls.windows(2) {
@@ -147,7 +148,7 @@ fn add_late_waits(task: &Task, silences: &[Silence], delays: &mut [Delay]) {
     let Some(usual_ns) = usual_ns(others_ns) else { return };
     for (wait_ns, silence) in kept {
         let late_ns = wait_ns.saturating_sub(usual_ns).min(silence.to - silence.from);
-        // A timer is never quite as regular.
+        // The waits for a timer vary by less.
         if late_ns > usual_ns / 2 && late_ns > BEHIND_NS {
             let delay = &mut delays[silence.poll];
             delay.late_ns = delay.late_ns.saturating_add(late_ns);
@@ -186,15 +187,15 @@ fn add(sum: &mut u64, ns: u64) {
     *sum = sum.saturating_add(ns);
 }
 
-/// The time, cut into stretches at all starts and ends of some polls: so one pass over all tasks tells what happens in
-/// each of these polls, however many they are.
+/// The time, cut into stretches at all starts and ends of some polls. So one pass over all tasks tells what happens in
+/// each of these polls, however many there are.
 struct Stretches {
     bounds: Vec<u64>,
-    /// The time that tasks were ready in each stretch that they were ready in only a part of, in ns.
+    /// For each stretch, the time that tasks were ready which were ready in only a part of it, in ns.
     partly: Vec<u64>,
-    /// The difference between the number of tasks that were ready in all of a stretch and that of the one before.
+    /// For each stretch, how many more tasks were ready in all of it than in all of the one before.
     more: Vec<i64>,
-    /// When a poll last began or ended in each.
+    /// For each stretch, when a poll last began or ended in it.
     active: Vec<u64>,
 }
 
@@ -216,7 +217,8 @@ impl Stretches {
         self.bounds.partition_point(|&other| other < bound)
     }
 
-    /// Returns the stretch that `time` is in, and leaves it in `place`, where the search begins; `None` before the first.
+    /// Returns the stretch that `time` is in, and stores it in `place`, where the search begins; `None` before the
+    /// first one.
     #[inline]
     fn at(&self, time: u64, place: &mut usize) -> Option<usize> {
         let is_in = |place: usize| {
@@ -251,13 +253,13 @@ impl Stretches {
     /// Notes that a poll began or ended.
     #[inline]
     fn note_activity(&mut self, at: u64, place: &mut usize) {
-        // The end of a poll lies in the stretch after it.
+        // The end of a poll is in the stretch after it.
         if let Some(stretch) = self.at(at, place) {
             self.active[stretch] = self.active[stretch].max(at);
         }
     }
 
-    /// Returns how long tasks were ready before each bound, in sum; `unpolled` of them since `since`.
+    /// Returns the total time that tasks were ready before each bound, including `unpolled` tasks since `since`.
     fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
         let (mut sum, mut count) = (0_u64, 0_i64);
         let mut sums = Vec::with_capacity(self.bounds.len());
@@ -272,7 +274,7 @@ impl Stretches {
         sums
     }
 
-    /// Returns when a poll last began or ended, up to the end of each stretch.
+    /// Returns when a poll last began or ended before the end of each stretch.
     fn last_active(&self) -> Vec<u64> {
         let mut active = self.active.clone();
         let mut last = 0;

@@ -1,4 +1,4 @@
-//! Where the time went in data of other programs: by state and by tag.
+//! Sums up the time in data of other programs, by state and by tag.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,13 +37,13 @@ pub struct DataReport {
     pub entities: u64,
     /// The number of changes of state.
     pub changes: u64,
-    /// The length of all of it.
+    /// The length of the data.
     pub length_ns: u64,
-    /// `true` if it is a part of what was read.
+    /// `true` if the data is a part of what was read.
     pub is_part: bool,
     /// The states, by value.
     pub states: Vec<StateTime>,
-    /// The tags that were used, the one that lasted longest first.
+    /// The tags that were used, by the time that entities had them, the longest first.
     pub groups: Vec<GroupTime>,
     /// The ten longest times in a state, the longest first.
     pub longest: Vec<Span>,
@@ -57,7 +57,7 @@ pub struct StateTime {
     pub name: String,
     /// The sum of these times. For many entities that wait for days, this is more than 64 bits hold.
     pub total_ns: u128,
-    /// The longest time without a change.
+    /// The longest single time in it.
     pub longest_ns: u64,
     /// The number of times that an entity entered it.
     pub times: u64,
@@ -75,7 +75,7 @@ pub struct GroupTime {
     pub spans: u64,
     /// The sum of these times.
     pub total_ns: u128,
-    /// The longest time without a change.
+    /// The longest single time with it.
     pub longest_ns: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct GroupTime {
 pub struct Span {
     /// The entity.
     pub entity: String,
-    /// The state, and the tag.
+    /// The state, and its tag.
     pub label: String,
     /// When it began.
     pub start_ns: u64,
@@ -118,15 +118,15 @@ impl Statemap {
     }
 }
 
-/// A length, its begin, its entity and the first of its data. Of equals, the earliest is the longest.
+/// A length, its begin, its entity, and its first datum. Of equals, the earliest is the longest.
 type Length = (u64, Reverse<(u64, usize, usize)>);
 
 /// One pass over all of the data.
 fn scan(file: &Statemap, report: &mut DataReport) {
     let mut tags: Vec<Option<GroupTime>> = vec![None; file.tags.len()];
-    // The longest so far.
+    // The longest times so far.
     let mut longest: BinaryHeap<Reverse<Length>> = BinaryHeap::new();
-    // The entity that each tag was last seen with.
+    // The entity with which each tag was last seen.
     let mut seen = vec![usize::MAX; file.tags.len()];
     for (index, entity) in file.entities.iter().enumerate() {
         for (at, datum, length_ns) in spans(file, entity) {
@@ -165,15 +165,15 @@ fn scan(file: &Statemap, report: &mut DataReport) {
             label: label(file, entity.data[at]),
             start_ns,
             length_ns,
-            // The last change of all may end at the same time, so the time doesn't tell.
+            // The last change of all may have the same time, so the time alone doesn't tell.
             is_open: entity.data[at..].iter().all(|next| is_same(&entity.data[at], next)),
         }
     };
     report.longest = longest.into_iter().map(span_of).collect();
 }
 
-/// Returns the times that an entity was in a state: the first datum, and how long. Data that only repeat the state don't begin
-/// another.
+/// Returns the times that an entity was in a state: the first datum and the length of each. A datum that only repeats
+/// the state doesn't begin another.
 fn spans<'a>(
     file: &Statemap,
     entity: &'a Entity,

@@ -9,7 +9,7 @@ use crate::symbols::{FrameOrigin, package};
 /// The most types that are listed for one suspend point.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Returns the async fns of all coroutines. The error is what is wrong with the debug information.
+/// Returns the async fns of all coroutines. The error describes a problem with the debug information.
 pub(super) fn merge(coroutines: &Coroutines<'_>) -> Result<Awaits, String> {
     let mut found: Vec<(TypeId, Coroutine)> = Vec::new();
     for id in coroutines.all() {

@@ -33,7 +33,7 @@ pub(crate) struct AsyncFn {
 #[derive(Debug)]
 struct Point {
     place: Option<Place>,
-    /// The future that is awaited there: several if instances differ.
+    /// The futures that are awaited there: several if the instances of the async fn await different ones.
     awaited: Vec<Target>,
 }
 
@@ -63,18 +63,18 @@ impl Awaits {
         merge::merge(&coroutines)
     }
 
-    /// Returns the number of async fns; the instances of one count once.
+    /// Returns the number of async fns. The instances of a generic one count once.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no async fns.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns the trees of the async fns whose path contains `pattern`, in the order of files and lines; without a pattern,
-    /// those of the program itself, or all of them.
+    /// Returns the trees of the async fns whose path contains `pattern`, in the order of files and lines. Without a
+    /// pattern, returns those of the program itself, or those of all async fns if `of_all`.
     pub fn trees(&self, pattern: Option<&str>, of_all: bool) -> Vec<Node> {
         let is_meant = |function: &AsyncFn| match pattern {
             Some(pattern) => function.path.contains(pattern),

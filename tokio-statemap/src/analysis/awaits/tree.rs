@@ -24,11 +24,11 @@ pub struct Node {
 pub enum Note {
     /// Only the running program knows the type of the future.
     Dyn,
-    /// It is one of the functions that await it.
+    /// The function is one of those that await it.
     Recursion,
-    /// Its tree is shown further up.
+    /// The function's tree is shown further up.
     ShownAbove,
-    /// Its tree is left out, as the output would be too long.
+    /// The function's tree is left out, as the output would be too long.
     LeftOut,
 }
 
@@ -87,7 +87,7 @@ impl Tree<'_> {
     fn point(&mut self, function: &AsyncFn, point: &Point) -> Option<Node> {
         let in_macro = point.place.as_ref().filter(|place| is_of_other_file(function, place));
         let mut node = match &point.awaited[..] {
-            // The source has the macro, not the future that it makes.
+            // The source shows the macro, not the future that it makes.
             [Target::Other { name, inside, .. }] if in_macro.is_some() && is_poll_fn(name) => {
                 self.node(String::new(), None, inside)?
             }
@@ -137,7 +137,7 @@ impl Tree<'_> {
         Some(node)
     }
 
-    /// Returns `None` once there are too many.
+    /// Returns `None` once there are too many nodes.
     fn node(&mut self, name: String, note: Option<Note>, inside: &[Target]) -> Option<Node> {
         self.left = self.left.checked_sub(1)?;
         let children = inside.iter().filter_map(|target| self.target(target)).collect();
@@ -168,7 +168,7 @@ fn range_of(function: &AsyncFn) -> Option<String> {
     })
 }
 
-/// Returns the macro that has its `.await` there.
+/// Returns the name of the macro that the `.await` at `place` is in.
 fn macro_of(place: &Place) -> String {
     let known = place.known_macro();
     known.map_or_else(|| format!("a macro of {}", place_of(place)), str::to_owned)

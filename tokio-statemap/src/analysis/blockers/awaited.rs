@@ -1,4 +1,4 @@
-//! Classifies what a task waits for, by whether the wait may last for ever.
+//! Classifies the things that tasks wait for, by whether the wait may last for ever.
 
 use crate::analysis::trees::WOKEN_FROM_OUTSIDE;
 use crate::analysis::waits::without_types;
@@ -7,22 +7,22 @@ use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 /// The kind of thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::analysis) enum Awaited {
-    /// A timer, a signal, I/O or another process: something outside of the program ends the wait.
+    /// Something outside of the program ends the wait: a timer, a signal, I/O or another process.
     Outside,
     /// A lock, which another task must release.
     Lock,
-    /// A permit, or room in a channel. The task that holds it may wait for something outside, as connections do whose
-    /// number is limited.
+    /// A permit, or room in a channel. The task that holds it may wait for something outside, as connections do if
+    /// their number is limited.
     Permit,
-    /// Something else that another task must do: to end, or to send.
+    /// Something else that another task must do: end, or send a value.
     Task,
     /// Nothing kept its waker, so nothing will wake it.
     Nothing,
     Unknown,
 }
 
-/// Names in the paths of Tokio's functions that wait for what another task must release. Of an async function that was inlined
-/// only the module may be known.
+/// Parts of the paths of Tokio's functions that wait for something that another task must release. Of an async function
+/// that was inlined, only the module may be known.
 const LOCKS: [&str; 5] =
     ["Mutex", "RwLock", "tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::barrier"];
 const PERMITS: [&str; 5] = [
@@ -33,7 +33,7 @@ const PERMITS: [&str; 5] = [
     "Sender::reserve",
 ];
 
-/// The number of functions of one wait that are looked at: a file may have any number of them.
+/// The most functions of one wait that are looked at: a file may have any number of them.
 const MOST: usize = 1 << 12;
 
 impl Awaited {
@@ -66,10 +66,10 @@ impl Awaited {
         Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
     }
 
-    /// Returns what the innermost functions of a wait wait for. Empty if the wait has too many functions.
+    /// Returns what the innermost functions of a wait wait for. The result is empty if the wait has too many functions.
     fn leaves(wait: &Wait) -> Vec<Self> {
         let mut leaves = Vec::new();
-        // Each frame with whether it is within a lock, which is made of a semaphore.
+        // Frames with `true` if they are within a lock, which is made of a semaphore.
         let mut open: Vec<(&AwaitFrame, bool)> = Vec::new();
         for frame in &wait.frames {
             open.push((frame, false));
@@ -92,7 +92,7 @@ impl Awaited {
         leaves
     }
 
-    /// Returns what a function waits for that awaits nothing itself.
+    /// Returns what a function that awaits no other waits for.
     fn from_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
         let name = name.trim_start_matches('<');
@@ -109,7 +109,8 @@ impl Awaited {
         }
     }
 
-    /// Returns what a function waits for that isn't Tokio's, by the names of types: `sqlx_core::sync::AsyncSemaphore::acquire`.
+    /// Returns what a function outside of Tokio waits for, by the names of types:
+    /// `sqlx_core::sync::AsyncSemaphore::acquire`.
     fn from_names(name: &str) -> Self {
         for part in name.split("::") {
             if part.ends_with("Mutex") || part.ends_with("RwLock") {

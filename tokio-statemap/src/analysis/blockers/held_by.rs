@@ -1,7 +1,7 @@
-//! Finds who may hold what tasks wait for that nobody releases any more, and what these hold themselves.
+//! Finds the tasks that may hold what others wait for in vain, and what these tasks may hold.
 //!
-//! In a deadlock nobody is woken, so nothing tells for sure. But a task that got what others wait for went on past the line at
-//! which they wait, in the same function, and if it never lets go it waits there itself.
+//! In a deadlock nobody is woken, so there is no proof of who holds a lock. But a task that got it went on past the
+//! line at which others wait, in the same function; and if it never releases it, the task waits further on itself.
 
 use std::fmt;
 
@@ -18,23 +18,24 @@ use crate::util::quantity::count;
 /// Tasks that may hold what others wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeldBy {
-    /// One of them, that with the smallest id.
+    /// The task among them with the smallest id.
     task: TaskKey,
     tasks: u64,
-    /// The line that they went on past, at which others wait.
+    /// The line that they went on past, and at which others wait.
     past: String,
-    /// Where they wait: the lines from that in the function of the others down.
+    /// The lines at which they wait, from the function in which the others wait down.
     at: String,
-    /// `true` if what was called at that line waits, and not what comes after it.
+    /// `true` if what was called at the line `past` waits, rather than what comes after it.
     is_within: bool,
-    /// The lock or the permit that they wait for themselves.
+    /// The lock or the permit that they wait for themselves, if they do.
     awaits: Option<Awaited>,
 }
 
 impl HeldBy {
-    /// Finds the tasks that went on past the line of `queued`, or are in what was called there, and wait as long as `long_ns`.
-    /// `None` unless it is one, or all wait at one line for a lock or a permit themselves: most tasks that go on past a lock have
-    /// released it. Several may have a permit, whatever they wait for at that line.
+    /// Finds the tasks that may hold what `queued` waits for: they went on past its line, or are in what was called
+    /// there, and have waited for `long_ns` or longer. `None` unless there is only one, or all wait at one line. Most
+    /// tasks that went on past a lock have released it, so several must each wait for a lock or a permit; for a permit,
+    /// which several may hold, they may wait for anything.
     pub(in crate::analysis) fn find(
         last: &LastWaits<'_>,
         queued: &Wait,
@@ -75,7 +76,7 @@ impl HeldBy {
         found
     }
 
-    /// Returns whether a task waits for the same in what was called at this line.
+    /// Returns whether a task in what was called at this line waits for the same.
     pub(in crate::analysis) fn is_within(
         last: &LastWaits<'_>,
         (line, awaits): (&StackFrame, Option<&str>),
@@ -84,7 +85,8 @@ impl HeldBy {
     }
 }
 
-/// Returns where the function of `line`, at which tasks are in the wait `queued`, is in another wait, if that is further on.
+/// Returns the frame in which `wait` is further on in the function of `line`, at which the tasks in `queued` wait;
+/// `None` if it isn't.
 fn past_line_of<'a>(
     last: &LastWaits<'_>,
     (queued, line): (&Wait, &StackFrame),
@@ -96,9 +98,9 @@ fn past_line_of<'a>(
         .then_some(past)
 }
 
-/// Returns whether a task that waits at `line` and one that waits at `past`, each in its outermost function, may be in one. Async
-/// blocks have the name of the function that they are in, but the root future is no block, and none begins between two lines of
-/// another.
+/// Returns whether a task that waits at `line` and one that waits at `past`, each in its outermost function, may be in
+/// the same function. An async block is named like the function around it. So the root future, which is no block, must
+/// not be mixed with others, and no block may begin between the two lines.
 fn may_be_one(queued: Place, other: Place, (line, past): (&StackFrame, &AwaitFrame)) -> bool {
     let begins_between = other.location.is_some_and(|begins| {
         line.file.as_deref() == Some(begins.file)
@@ -108,7 +110,7 @@ fn may_be_one(queued: Place, other: Place, (line, past): (&StackFrame, &AwaitFra
     queued.is_root == other.is_root && !begins_between
 }
 
-/// Returns whether a function is the program's outermost one of a wait.
+/// Returns whether a function is the outermost one of the program in a wait.
 fn is_outermost(wait: &Wait, function: &StackFrame) -> bool {
     let mut at = wait.frames.first();
     while let Some(frame) = at {
@@ -120,8 +122,8 @@ fn is_outermost(wait: &Wait, function: &StackFrame) -> bool {
     false
 }
 
-/// Returns where a wait is at `line`, if it is what was called there that waits, and for the same future of a library. Functions
-/// with a future as an argument are at one line whatever that is.
+/// Returns the frame at `line` if something that was called there waits, for the same future of a library. A function
+/// that takes a future as an argument has one line for all of them.
 fn waits_within<'a>(
     wait: &'a Wait,
     line: &StackFrame,
@@ -132,28 +134,29 @@ fn waits_within<'a>(
     (awaits.is_some() && line_of(own).1 == awaits).then_some(frame)
 }
 
-/// Returns whether a task that goes on past a wait has what others wait for there: room in a channel it has used up.
+/// Returns whether a task that went on past a wait may still hold what it waited for. Room in a channel is used up at
+/// once.
 fn may_be_held(wait: &Wait, awaits: Option<&str>) -> bool {
     is_lock(awaits) || !is_room(awaits) && Awaited::queue(wait).is_some()
 }
 
-/// What tasks may hold that wait for a lock, and for which others wait.
+/// A lock that others wait for, and that tasks may hold which wait for a lock themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holds {
-    /// The line at which they wait.
+    /// The line at which these tasks wait.
     at: String,
-    /// The line that they went on past, at which the others wait.
+    /// The line that they went on past, and at which the others wait.
     past: String,
     /// The number of the others.
     waiting: u64,
 }
 
-/// The most lines of which the tasks that wait there are counted.
+/// The most lines at which waiting tasks are counted.
 const MOST_LINES: usize = 64;
 
 impl Holds {
-    /// Finds what a task that is in `wait` may hold: what most tasks wait for as long as `long_ns`, of the lines that it went
-    /// on past. `None` unless all that went on past that line wait for a lock at one line, as in [`HeldBy`].
+    /// Finds the lock that a task in `wait` may hold: of the lines that the task went on past, the one at which most
+    /// tasks have waited for `long_ns` or longer. `None` if [`HeldBy::find`] names no holder for that line.
     pub(in crate::analysis) fn find(
         last: &LastWaits<'_>,
         wait: &Wait,
@@ -161,7 +164,7 @@ impl Holds {
     ) -> Option<Self> {
         let [its_line] = wait.lines()[..] else { return None };
         let at = source_line(line_of(its_line).0)?;
-        // The lines, how many tasks wait there, and the wait of one of them.
+        // The lines, the number of tasks that wait at each, and the wait of one of them.
         let mut passed: Vec<(&StackFrame, u64, &Wait)> = Vec::new();
         for (other, spots) in last.long(long_ns) {
             let tasks = spots.len() as u64;
@@ -179,7 +182,7 @@ impl Holds {
                 None => {}
             }
         }
-        // The first of equals.
+        // Of equals, the first wins.
         let (line, waiting, other) =
             passed.into_iter().rev().max_by_key(|&(_, waiting, _)| waiting)?;
         HeldBy::find(last, other, long_ns)?;

@@ -1,4 +1,4 @@
-//! The wait in which a task is found at the end.
+//! The waits that tasks are in at the end.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::sort::by_key;
 
-/// The tasks that wait at the end, by where they do. There are few places, even of very many tasks.
+/// The tasks that wait at the end, by their waits. There are few different waits, even of very many tasks.
 pub(in crate::analysis) struct LastWaits<'a> {
     timeline: &'a Timeline,
     all: Vec<(&'a Wait, Vec<Spot>)>,
@@ -36,7 +36,7 @@ impl<'a> LastWaits<'a> {
         Self { timeline, all }
     }
 
-    /// Returns where tasks have waited for so long, with these waits: there is at least one.
+    /// Returns the waits that tasks have been in for `long_ns` or longer, each with these tasks: at least one.
     pub(in crate::analysis) fn long(
         &self,
         long_ns: u64,
@@ -65,7 +65,7 @@ pub(in crate::analysis) fn wait_to_the_end<'a>(
         let spot = Spot { task: task.key, start_ns: cut.since_ns, length_ns: cut.for_ns() };
         return Some((spot, timeline.waiting(cut.wait)));
     }
-    // A task that is ready waits for a worker only.
+    // A task that is ready only waits for a worker.
     if task.terminated_ns.is_some() || task.ready_ns.is_some() {
         return None;
     }
@@ -79,7 +79,7 @@ pub(in crate::analysis) fn wait_to_the_end<'a>(
     Some((spot, timeline.waiting_at_end(task)))
 }
 
-/// Returns since when a task waits, and where, if it does so at the end.
+/// Returns since when a task has waited at the end, and its wait; `None` if it doesn't wait, or where isn't known.
 pub(in crate::analysis) fn waits_to_the_end(
     timeline: &Timeline,
     shutdown: Shutdown,

@@ -1,4 +1,4 @@
-//! Who used to end the waits at a line at which none ends any more, and where that waits itself.
+//! Finds the task that used to end the waits at a line at which none ends any more, and where that task waits itself.
 
 use std::fmt;
 
@@ -11,33 +11,36 @@ use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::quantity::human;
 
-/// The tasks that ended most waits: that of a line, that of the line at which this one waits itself, and so on.
+/// The task that ended most waits at a line, the task that ended most waits at the line where the first one waits, and
+/// so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::analysis) struct Chain {
     links: Vec<Link>,
-    /// The task that ended most waits at the line of the last one, if it is one of them.
+    /// The task that ended most waits at the line of the last link, if it is itself a link.
     ends_in: Option<TaskKey>,
-    /// `true` if the last one waits for a lock, a permit, or for one of them: nothing outside of the program ends that.
+    /// `true` if the last link waits for a lock, a permit, or another link: nothing outside of the program ends such a
+    /// wait.
     is_inside: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Link {
     task: TaskKey,
-    /// For how long it waits, in ns.
+    /// The time that it has waited, in ns.
     waits_for_ns: u64,
-    /// Where.
+    /// The lines at which it waits.
     at: String,
 }
 
 /// The most tasks that are named.
 const MOST: usize = 4;
 
-/// So many waits must have ended by one task.
+/// The least number of waits that one task must have ended.
 const LEAST: u64 = 3;
 
 impl Chain {
-    /// Finds who ended most of these waits, which are at one line. `None` unless that task waits itself, for `long_ns` or longer.
+    /// Finds the task that ended most of these waits, which are at one line. `None` unless that task has itself waited
+    /// for `long_ns` or longer.
     pub(in crate::analysis) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
@@ -57,7 +60,7 @@ impl Chain {
             }
             let at_end = waits_to_the_end(timeline, shutdown, task);
             let Some((spot, wait)) = at_end.filter(|(spot, _)| spot.length_ns >= long_ns) else {
-                // It may be about to end one of these waits.
+                // The task may be about to end one of these waits.
                 chain.is_inside = false;
                 break;
             };
@@ -71,7 +74,7 @@ impl Chain {
             if !chain.is_inside && awaited != Awaited::Task {
                 break;
             }
-            // Its own waits there, if it had any: other tasks may be woken by others.
+            // Its own waits there count, if it had any: other tasks may be woken by others.
             let set = WaitSet::like(timeline, wait);
             next = usual_waker(timeline, &set, Some(task))
                 .or_else(|| usual_waker(timeline, &set, None));
@@ -81,7 +84,7 @@ impl Chain {
 }
 
 impl Chain {
-    /// Returns whether nothing outside of the program may end the wait of the last task.
+    /// Returns whether nothing outside of the program can end the wait of the last link.
     pub(in crate::analysis) fn is_inside(&self) -> bool {
         self.is_inside
     }
@@ -113,7 +116,8 @@ impl WaitSet {
     }
 }
 
-/// Returns the task that ended most of these waits, if it is known of half of them or more who did: those of all tasks, or of one.
+/// Returns the task that ended most of these waits: those of all tasks, or only those of the task `of`. `None` if it
+/// isn't known who ended at least half of them.
 fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Option<TaskKey> {
     let tasks = timeline.tasks.seen();
     let mut by_task = vec![0_u64; tasks.len()];
@@ -136,7 +140,7 @@ fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Opt
             }
         }
     }
-    // Of equals the first.
+    // Of equals, the first wins.
     let (index, &times) = by_task.iter().enumerate().rev().max_by_key(|&(_, times)| times)?;
     let task = tasks[index].key;
     (times >= LEAST && 2 * times > known && 2 * known >= ended).then_some(task)

@@ -1,17 +1,17 @@
-//! Polls that follow each other in time, in blocks, and a quantile of each.
+//! Cuts the polls of a run, in the order of time, into blocks, and takes a quantile of each.
 
-/// The quantiles that are compared, in percent, and the least number of polls in a block for them.
+/// The quantiles that are compared, in percent, each with the least number of polls that a block needs for it.
 pub(super) const QUANTILES: [(u8, usize); 4] = [(50, 1), (75, 8), (90, 20), (99, 200)];
 
-/// The most blocks that a run is cut into: enough to tell their spread, and each long enough to depend little on the one
-/// before.
+/// The most blocks that a run is cut into: enough to show their spread, and each long enough to depend little on the
+/// one before.
 const MOST_BLOCKS: usize = 20;
 
-/// The least number of blocks from which their spread can be told.
+/// The least number of blocks that shows their spread.
 pub(super) const LEAST_BLOCKS: usize = 6;
 
-/// Returns the quantile of each block of `values`, which are in the order of time; `None` if there are too few. Blocks have
-/// equal numbers of values: equal stretches of time may have none.
+/// Returns the quantile of each block of `values`, which are in the order of time; `None` if there are too few. Blocks
+/// have equal numbers of values, as equal stretches of time may have none.
 pub(super) fn quantiles(values: &[u64], percent: u8, least_values: usize) -> Option<Vec<u64>> {
     let number = (values.len() / least_values.max(1)).min(MOST_BLOCKS);
     if number < LEAST_BLOCKS {

@@ -1,12 +1,12 @@
-//! The middle of blocks that follow each other, and its standard error.
+//! The middle of consecutive blocks, and its standard error.
 
-/// The share of the blocks that is left out on each side: bursts, and whatever else is unusual.
+/// The share of the blocks that is left out on each side, as bursts and other exceptions would distort the mean.
 const TRIMMED: f64 = 0.2;
 
-/// The number of batches from which their spread can be told.
+/// The least number of batches that shows their spread.
 const LEAST_BATCHES: usize = 5;
 
-/// The least error, as a logarithm: the clock's, and 1 % that doesn't matter.
+/// The least error, as a logarithm: the clock's error, and 1 % that doesn't matter.
 const LEAST_ERROR: f64 = 0.01;
 
 /// The middle of blocks, and its standard error.
@@ -19,9 +19,9 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the trimmed mean of a run's blocks, which are in the order of time, with its error by their winsorized variance
-    /// (Yuen). Blocks that depend on those before tell less than their number suggests, so the error is the largest of those
-    /// that follow from means of one, two and four blocks.
+    /// Returns the trimmed mean of a run's blocks, which are in the order of time, with its error by their winsorized
+    /// variance (Yuen). Blocks that depend on earlier ones tell less than their number suggests, so the error is the
+    /// largest of the errors by means of one, two and four blocks.
     pub(super) fn from_blocks(blocks: &[f64]) -> Option<Self> {
         let n = blocks.len();
         if n < super::blocks::LEAST_BLOCKS {
@@ -57,7 +57,7 @@ impl Estimate {
         })
     }
 
-    /// Returns how much greater `after` is, with Welch's degrees of freedom.
+    /// Returns by how much `after` is greater, with Welch's degrees of freedom.
     pub(super) fn difference(before: Self, after: Self) -> Self {
         let error = before.error.hypot(after.error);
         let part = |side: Self| side.error.powi(4) / side.freedom;
@@ -68,7 +68,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the number of standard errors that the middle is off by more than with this chance.
+    /// Returns the number of standard errors that the middle is off by more than with the probability `chance`.
     pub(super) fn errors(&self, chance: f64) -> f64 {
         student(normal(chance / 2.0), self.freedom)
     }
@@ -84,7 +84,7 @@ fn variance(values: &[f64]) -> f64 {
     squares / (values.len() as f64 - 1.0).max(1.0)
 }
 
-/// Returns what a normal variable exceeds with this chance, to 0.0005 (Abramowitz and Stegun, 26.2.23).
+/// Returns the value that a normal variable exceeds with this probability, to 0.0005 (Abramowitz and Stegun, 26.2.23).
 fn normal(chance: f64) -> f64 {
     let t = (-2.0 * chance.clamp(1e-30, 0.5).ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -92,7 +92,8 @@ fn normal(chance: f64) -> f64 {
     t - above / below
 }
 
-/// Returns the same for a variable of Student's distribution, from that of a normal one (Abramowitz and Stegun, 26.7.5).
+/// Returns the corresponding value of Student's distribution, from that of a normal one (Abramowitz and Stegun,
+/// 26.7.5).
 fn student(normal: f64, freedom: f64) -> f64 {
     let square = normal * normal;
     let first = normal * (square + 1.0) / 4.0;

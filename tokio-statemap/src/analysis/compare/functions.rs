@@ -10,10 +10,10 @@ use crate::analysis::Culprit;
 use crate::analysis::place::Place;
 use crate::trace::timeline::StackFrame;
 
-/// The share of the long polls of a spawn location from which on a function stands for it.
+/// The share of a spawn location's long polls above which their function stands for the location.
 const NEARLY_ALL: f64 = 0.8;
 
-/// A function, whatever its version: its line differs between versions.
+/// A function in any version: the line is left out, as it differs between versions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Function {
     name: Arc<str>,
@@ -31,19 +31,19 @@ impl Function {
 pub(super) struct BlamedFunction {
     pub(super) frame: StackFrame,
     pub(super) blocking_cause: String,
-    /// The pair of places of most of its long polls, by the time that these took.
+    /// The pair of places where its long polls took most time.
     pub(super) pair: usize,
 }
 
 /// The time that the long polls of a function took, in ns.
 #[derive(Default)]
 struct Times {
-    /// The pair of places at which they took longest, and how long there.
+    /// The pair of places where its long polls took most time, and that time.
     pair: usize,
     pair_ns: u64,
-    /// At all pairs that the function stands for.
+    /// The time at the pairs that the function stands for.
     labelled_ns: u64,
-    /// At all pairs.
+    /// The time at all pairs.
     all_ns: u64,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Functions {
     all: BTreeMap<Function, BlamedFunction>,
     /// The function that stands for each pair of places.
     labels: HashMap<usize, Function>,
-    /// The functions that stand for no pair, or have many polls elsewhere.
+    /// The functions that stand for no pair, or have many long polls elsewhere.
     of_several: Vec<Function>,
 }
 
@@ -121,7 +121,7 @@ impl Functions {
         self.all.get(self.labels.get(&pair)?)
     }
 
-    /// Returns the functions that stand for no pair, or have many polls elsewhere.
+    /// Returns the functions that stand for no pair, or have many long polls elsewhere.
     pub(super) fn of_several_places(&self) -> impl Iterator<Item = (&Function, &BlamedFunction)> {
         self.of_several.iter().filter_map(|function| self.all.get_key_value(function))
     }

@@ -6,26 +6,26 @@ use super::lines::{Measured, MeasuredLine};
 use super::run::Run;
 use super::side::taken_ns;
 
-/// The chance that anything is called a change where nothing changed, if two runs of one program differ by no more than each
-/// of them suggests. They do differ by more, which [`least`] allows for.
+/// The probability that anything is called a change although nothing changed, if runs of one program differed by no
+/// more than each run suggests. They differ by more, which [`least`] allows for.
 const CHANCE: f64 = 0.05;
 
 /// The least number of other lines that show what the machine did.
 const ENOUGH_OTHERS: usize = 3;
 
-/// Up to so many lines, each is compared with all others but itself; of more, one makes no difference.
+/// With at most this many lines, each is compared with all others but itself. With more, one line makes no difference.
 const FEW_LINES: usize = 50;
 
-/// The number of runs of each version from which on their spread is known.
+/// The least number of runs of each version that shows their spread.
 const SEVERAL_RUNS: usize = 3;
 
-/// A line must take at least one part in so many of the recorded time more, or less, to be worth a line.
+/// The least change that is worth a line, as one part in so many of the recorded time.
 const WORTH_A_LINE: u64 = 10_000;
 
-/// The share of the time of polls that the machine may have taken at most for ready times to be compared.
+/// The largest share of the time of polls that the machine may have taken if ready times are to be compared.
 const TAKEN_WHILE_READY: f64 = 0.02;
 
-/// So many times as many polls must be beyond a quantile as the machine may have made long.
+/// The number of polls beyond a quantile must be this many times the number that the machine may have made long.
 const BEYOND: f64 = 4.0;
 
 /// The change of a time.
@@ -40,17 +40,17 @@ pub enum Change {
     Same(Factor),
     /// There are too few polls to tell, before or after.
     TooFew,
-    /// It isn't known: it wasn't recorded, or the machine took too much of the time.
+    /// The change isn't known: the time wasn't recorded, or the machine took too much of it.
     Unknown,
 }
 
 impl Change {
-    /// Returns whether it is longer or shorter.
+    /// Returns whether the time is longer or shorter than before.
     pub fn is_a_change(self) -> bool {
         matches!(self, Self::Longer(_) | Self::Shorter(_))
     }
 
-    /// Returns by how much it differs, if that is known.
+    /// Returns the factor by which the time differs, if that is known.
     pub fn factor(self) -> Option<Factor> {
         match self {
             Self::Longer(factor) | Self::Shorter(factor) | Self::Same(factor) => Some(factor),
@@ -63,11 +63,13 @@ impl Change {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Factor {
-    /// The quantile, in percent: 50 for the median. Of several that changed, it is the one that shows it most clearly.
+    /// The quantile, in percent: 50 for the median. If several changed, it is the one that shows the change most
+    /// clearly.
     pub percent: u8,
     /// The factor.
     pub factor: f64,
-    /// The lower bound of the factor, by how much it varies within the runs and between them, among all comparisons.
+    /// The lower bound of the factor, by how much it varies within runs and between them, corrected for the number of
+    /// comparisons.
     pub low: f64,
     /// The upper bound.
     pub high: f64,
@@ -144,24 +146,24 @@ struct Common {
     spread: Option<f64>,
 }
 
-/// Returns the least factor by which the polls of a line must differ. The other lines, or several runs, show by how much two
-/// runs of one program differ. Where neither does, threads that share a core may differ by a factor of 1.5.
+/// Returns the least factor by which the polls of a line must differ. The other lines, or several runs, show by how
+/// much two runs of one program differ. Otherwise threads that share a core may make a factor of 1.5.
 fn least(percent: u8, common: Common, has_several_runs: bool) -> f64 {
     let least: f64 = match (has_several_runs, common.spread) {
         (true, _) => 1.2,
         (false, Some(spread)) => (3.0 * spread).exp().clamp(1.4, 1.7),
         (false, None) => 1.6,
     };
-    // The slowest polls are few, and have more reasons.
+    // The slowest polls are few, and have more reasons to be slow.
     least * if percent > 90 { 1.15 } else { 1.0 }
 }
 
-/// Returns the least factor by which ready times must differ. They depend on all other tasks.
+/// Returns the least factor by which ready times must differ, which depend on all other tasks.
 fn least_ready(common: Common) -> f64 {
     common.spread.map_or(3.0, |spread| (3.0 * spread).exp().clamp(2.0, 4.0))
 }
 
-/// Returns how much longer the polls of a line take in all, if those beyond the quantile changed as it did.
+/// Returns how much more time the polls of a line take in sum, if all polls beyond the quantile changed as it did.
 fn extra_ns(line: &MeasuredLine, quantile: usize, common: Common) -> i64 {
     let (percent, _) = QUANTILES[quantile];
     let expected_ns = line.before.quantiles_ns[quantile] as f64 * common.middle.exp();
@@ -203,7 +205,7 @@ impl Changes {
 /// The logarithms of the factors by which lines take longer: a column for each quantile.
 struct Table {
     columns: Vec<Vec<Option<Estimate>>>,
-    /// The chance that one of them is off by more than what is allowed for.
+    /// The probability allowed for any single comparison to be wrong.
     chance: f64,
 }
 
@@ -225,7 +227,7 @@ impl Table {
         Self { columns, chance: CHANCE / tests.max(1) as f64 }
     }
 
-    /// Returns the differences of other lines in a column, as far as they tell something.
+    /// Returns the differences of the other lines in a column, unless their error is too large.
     fn others(&self, lines: &[MeasuredLine], column: usize, index: Option<usize>) -> Vec<f64> {
         let is_other = |other: &MeasuredLine| {
             let place = index.map(|index| lines[index].line.place);
@@ -253,13 +255,13 @@ impl Table {
         Common { middle, spread: median(off).map(|off| 1.4826 * off) }
     }
 
-    /// Returns what all lines have in common in the first column.
+    /// Returns the factor that all lines have in common in the first column.
     fn common_factor(&self, lines: &[MeasuredLine]) -> Option<f64> {
         let all = self.others(lines, 0, None);
         (all.len() > ENOUGH_OTHERS).then(|| median(all)).flatten().map(f64::exp)
     }
 
-    /// Returns what a difference means, and how clearly.
+    /// Returns the change that a difference stands for, and how clear it is.
     fn change(&self, percent: u8, of: Estimate, common: Common, least: f64) -> (Change, f64) {
         let off = of.error * of.errors(self.chance);
         let factor = Factor {
@@ -279,11 +281,11 @@ impl Table {
     }
 }
 
-/// The time that the machine took, as a share of the time of all polls: the largest share of all runs.
+/// The time that the machine took, as a share of the time of all polls, in the run where that share is largest.
 struct Machine {
-    /// In pieces too small to be measured in any poll; `None` if that isn't known.
+    /// The time in pieces too small to be measured in any poll; `None` if that isn't known.
     hidden: Option<f64>,
-    /// In all; `None` if that isn't known.
+    /// All of the time; `None` if that isn't known.
     taken: Option<f64>,
 }
 
@@ -306,8 +308,8 @@ impl Machine {
         machine
     }
 
-    /// Returns whether a quantile tells something about the program, rather than how many polls the machine made longer: in a
-    /// piece of time it can make no more polls longer than fit into it.
+    /// Returns whether a quantile is about the program, rather than about the number of polls that the machine made
+    /// longer. The machine can't make more polls longer than fit into the time that it took.
     fn leaves(&self, percent: u8) -> bool {
         let beyond = f64::from(100 - percent) / 100.0;
         match self.hidden {

@@ -13,10 +13,11 @@ use crate::analysis::Culprit;
 use crate::analysis::place::Place;
 use crate::analysis::poll::{PollAt, ready_since};
 
-/// Added to the length of a poll before it is compared, in ns: below that, cold caches and the clock make the difference.
+/// Added to the length of a poll before it is compared, in ns: below this, cold caches and the clock make the
+/// difference.
 const LENGTH_FLOOR_NS: u64 = 2_000;
 
-/// Added to the time that a task was ready before it is compared, in ns: what it takes to wake a worker up.
+/// Added to the time that a task was ready before it is compared, in ns: waking up a worker takes about as long.
 const READY_FLOOR_NS: u64 = 100_000;
 
 /// A line, and what its polls did.

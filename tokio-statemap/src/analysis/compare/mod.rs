@@ -1,7 +1,7 @@
-//! Compares two runs of a program, or several of each of two versions: what got longer, and whether by more than chance.
+//! Compares two runs of a program, or several runs of each of two versions: finds what got longer by more than chance.
 //!
-//! Poll lengths are heavy-tailed, come in bursts, and depend on those before; and the machine isn't the same twice. So no
-//! poll is compared with another, and no mean of all polls is used:
+//! Poll lengths are heavy-tailed, come in bursts, and depend on those before; and the machine behaves differently each
+//! time. So no poll is compared with another, and no mean of all polls is used:
 //!
 //! 1. What the machine took away of long polls is subtracted ([`lines`]).
 //! 2. The polls of a line are cut into blocks that follow each other in time, and some quantiles of each block are taken
@@ -41,21 +41,21 @@ pub struct Comparison {
     pub before: Side,
     /// The runs after.
     pub after: Side,
-    /// All lines: first those that got longer, the one with the most additional time of the workers first; then those that
-    /// got shorter; then the others, the one that held workers longest after first.
+    /// All lines: first those that got longer, by the additional time of the workers; then those that got shorter; then
+    /// the others, by how long they held workers after.
     pub lines: Vec<LineChange>,
-    /// Functions that held workers in long polls in one version alone.
+    /// The functions that held workers in long polls in only one version.
     pub long_polls: Vec<NewLongPolls>,
-    /// The factor by which the polls of all lines got longer alike, if there are enough lines to tell. A slower or busier
-    /// machine, or another build, causes it. What is said of each line is beyond that.
+    /// The factor by which the polls of all lines got longer alike, if there are enough lines to tell. The cause is a
+    /// slower or busier machine, or another build. The changes of single lines come on top of it.
     pub common_factor: Option<f64>,
-    /// The factor by which the times that tasks were ready got longer alike.
+    /// The factor by which ready times of all lines got longer alike.
     pub common_ready_factor: Option<f64>,
-    /// `true` if the runs are longer than what is kept of them in detail. [`LineChange::before`] and `after` then cover the whole
-    /// runs, and changes are judged by the part at the end that is kept.
+    /// `true` if only a part of a run is kept in detail. [`LineChange::before`] and `after` then cover the whole runs,
+    /// and changes are judged by the part at the end that is kept.
     pub is_of_whole_runs: bool,
-    /// The quantiles that were compared, in percent. The highest are left out if the machine took so much time in pieces too
-    /// small to be measured that the slowest polls tell nothing, or if it isn't known how much it took.
+    /// The quantiles that were compared, in percent. The highest are left out if the machine took so much time in
+    /// pieces too small to be measured that the slowest polls tell nothing, or if that time isn't known.
     pub quantiles: Vec<u8>,
 }
 
@@ -73,7 +73,8 @@ pub struct LineChange {
     pub polls: Change,
     /// The change of the times that its tasks were ready before polls.
     pub ready: Change,
-    /// The additional time of the workers that its polls take after, compared with no change, in ns; negative if they take less. It is an estimate that follows from `polls`, and 0 where that is no change.
+    /// The additional time that its polls take of the workers after, compared with no change, in ns; negative if they
+    /// take less. It is an estimate from `polls`, and 0 if `polls` is no change.
     pub extra_ns: i64,
 }
 
@@ -81,21 +82,21 @@ pub struct LineChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// The function that nearly all long polls are blamed on, or that these polls are blamed on: see
+    /// The function that nearly all long polls of the place, or the polls of this line, are blamed on: see
     /// [`Culprit::frame`](crate::report::Culprit::frame). `None` if none is known, or there are several.
     pub frame: Option<StackFrame>,
     /// The words for what the function did, which follow its name.
     pub blocking_cause: String,
-    /// Where most of the tasks were spawned: before, or else after.
+    /// Where most of the tasks were spawned: in the version before, or, if that lacks the place, in the one after.
     pub place: Place,
-    /// Where they were spawned after, if that is another line because the source was changed above it.
+    /// Where they were spawned in the version after, if the line moved because the source above it changed.
     pub place_after: Option<Place>,
-    /// `true` if it stands only for the long polls that are blamed on `frame`, as those of `place` are blamed on several
-    /// functions.
+    /// `true` if the line stands only for the long polls that are blamed on `frame`, as the long polls of `place` are
+    /// blamed on several functions.
     pub is_of_function: bool,
 }
 
-/// Compares the runs of two versions of a program, or two runs of one: one or more of each.
+/// Compares runs of two versions of a program, or two runs of one version. There may be one run or more on each side.
 ///
 /// Locations of the two versions are matched if they are the same, or if lines were added or removed above them.
 ///
@@ -167,7 +168,8 @@ impl Comparison {
         self.lines.iter().filter(|line| matches!(line.polls, Change::Shorter(_)))
     }
 
-    /// Returns the functions whose long polls are new by more than chance, unless their line is among those that got longer.
+    /// Returns the functions whose long polls are new by more than chance, without those whose line is among the ones
+    /// that got longer.
     pub fn new_long_polls(&self) -> impl Iterator<Item = &NewLongPolls> {
         self.long_polls.iter().filter(|polls| {
             let is_told = |line: &LineChange| polls.is_of(&line.line);

@@ -1,4 +1,4 @@
-//! Functions that held workers in long polls in one version alone.
+//! Functions that held workers in long polls in only one version.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -10,15 +10,15 @@ use crate::analysis::Culprit;
 use crate::analysis::place::Place;
 use crate::trace::timeline::{SamplingState, StackFrame};
 
-/// The number of stretches of time that a run is cut into. Several long polls in one of them count once, as they come in
-/// bursts.
+/// The number of stretches of time that a run is cut into. Several long polls in one stretch count once, as they come
+/// in bursts.
 const STRETCHES: u64 = 20;
 
-/// A poll must be so many times as long as `long_poll` to be new: one that is a little longer may have been a little shorter
-/// in the other version.
+/// A poll must be this many times as long as `long_poll` to be new: one that is a little longer may have been a little
+/// shorter in the other version.
 const CLEARLY_LONG: u128 = 2;
 
-/// The chance that anything is called new where nothing is.
+/// The probability that anything is called new although nothing is.
 const CHANCE: f64 = 0.02;
 
 /// A function that held workers in long polls in one version, and in no poll of the other.
@@ -31,20 +31,21 @@ pub struct NewLongPolls {
     pub blocking_cause: String,
     /// Where most of the tasks were spawned.
     pub place: Place,
-    /// `true` if it is in the version after; otherwise it is in the one before.
+    /// `true` if it is in the version after, `false` if it is in the one before.
     pub is_after: bool,
-    /// The number of polls in which it held workers for over twice `long_poll`, without what the machine took.
+    /// The number of polls in which it held workers for at least twice `long_poll`, without the time that the machine
+    /// took.
     pub polls: u64,
-    /// The time that these took in sum, in ns, without what the machine took.
+    /// The time that these polls took in sum, in ns, without the time that the machine took.
     pub own_ns: u64,
-    /// The time that the longest took, in ns, without what the machine took.
+    /// The time that the longest took, in ns, without the time that the machine took.
     pub longest_ns: u64,
-    /// `true` if they are too many, in too many stretches of time, for the other version to lack them by chance.
+    /// `true` if they are in so many stretches of time that it isn't chance that the other version has none.
     pub is_more_than_chance: bool,
 }
 
 impl NewLongPolls {
-    /// Returns whether these are polls of a line.
+    /// Returns whether the polls are among those of a line.
     pub(super) fn is_of(&self, line: &Line) -> bool {
         let function = Function::from_frame(&self.frame);
         line.frame.as_ref().is_some_and(|frame| Function::from_frame(frame) == function)
@@ -53,10 +54,10 @@ impl NewLongPolls {
     }
 }
 
-/// Finds the functions with long polls in one version alone, those that took longest first.
+/// Finds the functions with long polls in only one version, the one whose polls took longest first.
 pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<NewLongPolls> {
     let [old, new] = [functions(before), functions(after)];
-    // What isn't known of one version isn't new in the other.
+    // A function is only known to be new if the functions of the other version are known.
     let is_comparable = |runs: &[Run<'_>]| {
         runs.iter().all(|run| run.timeline.long_polls.sampling.state == SamplingState::On)
     };
@@ -73,7 +74,7 @@ pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<NewLongPolls> {
         .chain(new.keys())
         .filter(|key| !(old.contains_key(key) && new.contains_key(key)));
     let chance = CHANCE / tests.count().max(1) as f64;
-    // The places of long polls of which no function was seen.
+    // The places of long polls in which no function was seen.
     let unnamed = [before, after].map(|runs| {
         let unnamed = culprits(runs).filter(|(_, culprit)| culprit.frame.is_none());
         unnamed.map(|(_, culprit)| culprit.place).collect::<HashSet<_>>()
@@ -98,7 +99,7 @@ pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<NewLongPolls> {
 fn functions<'a>(runs: &'a [Run<'a>]) -> BTreeMap<Function, Vec<(&'a Run<'a>, &'a Culprit)>> {
     let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (run, culprit) in culprits(runs) {
-        // An address is another in another build.
+        // An address differs between builds.
         let named = culprit.frame.as_ref().filter(|frame| !frame.function.starts_with("0x"));
         if let Some(frame) = named {
             functions.entry(Function::from_frame(frame)).or_default().push((run, culprit));
@@ -148,7 +149,8 @@ fn new_long_polls(
     (new.polls > 0).then_some(new)
 }
 
-/// Returns the chance that so many hits are all in the stretches `there`, if any stretch may be hit (Fisher's exact test).
+/// Returns the probability that so many hits are all in the stretches `there` if each stretch is equally likely
+/// (Fisher's exact test).
 fn only_there(hits: u64, [there, elsewhere]: [u64; 2]) -> f64 {
     let chance = |hit: u64| (there - hit) as f64 / (there + elsewhere - hit) as f64;
     (0..hits.min(there)).map(chance).product()

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::analysis::place::Place;
 use crate::util::source_path::shown;
 
-/// The most pairs of lines of one file that are tried: beyond that only equal lines are matched.
+/// The most pairs of lines of one file that are tried. With more, only equal lines are matched.
 const MOST_PAIRS: usize = 2_500;
 
-/// Returns the places of both versions in pairs of the same place. Each place is in one pair.
+/// Pairs the places of both versions that are the same. Each place is in one pair, which may be without a partner.
 pub(super) fn pair(
     before: &BTreeSet<Place>,
     after: &BTreeSet<Place>,
@@ -42,7 +42,8 @@ pub(super) fn pair(
     pairs
 }
 
-/// Returns what the two places of a pair have in common: the file, whatever the version of its package, and the kind.
+/// Returns the properties that both places of a pair share: the file, whatever the version of its package, and the
+/// kind.
 fn file(place: Place) -> (Option<String>, bool) {
     let file = place.location.map(|location| without_version(location.file));
     (file, place.is_root)
@@ -65,12 +66,12 @@ pub(super) fn without_version(path: &str) -> String {
 #[derive(Clone, Copy)]
 struct Way {
     cost: usize,
-    /// The pair before.
+    /// The previous pair.
     from: Option<(usize, usize)>,
 }
 
-/// Returns pairs of indices of places of one file, in their order: with the fewest places left over, and the fewest changes
-/// of the distance that lines moved.
+/// Returns the indices of matching places of one file, in their order, with the fewest places left over and the fewest
+/// changes of the distance by which lines moved.
 fn align(before: &[Place], after: &[Place]) -> Vec<(usize, usize)> {
     let at = |place: Place| place.location.map_or((0, 0), |of| (i64::from(of.line), of.column));
     let shift = |i: usize, j: usize| at(after[j]).0 - at(before[i]).0;
@@ -78,7 +79,7 @@ fn align(before: &[Place], after: &[Place]) -> Vec<(usize, usize)> {
     let mut best = Way { cost: before.len() + after.len(), from: None };
     for i in 0..before.len() {
         for j in 0..after.len() {
-            // Another column may be another expression.
+            // Another column may mean another expression.
             let own = usize::from(at(before[i]).1 != at(after[j]).1);
             let first = i + j + usize::from(shift(i, j) != 0);
             let mut way = Way { cost: first + own, from: None };
@@ -131,10 +132,10 @@ mod tests {
     fn lines_are_found_where_they_have_moved_to() {
         for (before, after, expected) in [
             (&[10, 20][..], &[10, 20][..], &[(10, 10), (20, 20)][..]),
-            // Something was added on top, in the middle.
+            // Lines were added above all others, and in between.
             (&[10, 20, 30], &[20, 30, 40], &[(10, 20), (20, 30), (30, 40)]),
             (&[10, 20, 30], &[10, 20, 35], &[(10, 10), (20, 20), (30, 35)]),
-            // One is gone, one is new.
+            // One line is gone, or one is new.
             (&[10, 20, 30], &[10, 30], &[(10, 10), (30, 30), (20, 0)]),
             (&[10, 30], &[10, 20, 30], &[(10, 10), (30, 30), (0, 20)]),
             (&[10, 20, 30], &[13, 33], &[(10, 13), (30, 33), (20, 0)]),

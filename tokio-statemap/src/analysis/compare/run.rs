@@ -52,7 +52,8 @@ impl<'a> Run<'a> {
         own_ns(self.timeline, self.poll(at))
     }
 
-    /// Returns the row of a place with wall times: a run of which only a part is kept has no others to compare with.
+    /// Returns the row of a place with wall times. A run of which only a part is kept has no others, so all are
+    /// compared by these.
     pub(super) fn wall_row(&self, place: Place) -> Option<LocationRow> {
         let mut row = *self.report.locations.iter().find(|row| row.place == place)?;
         if self.report.recording.detail_ns.is_none() {
@@ -65,7 +66,8 @@ impl<'a> Run<'a> {
         Some(row)
     }
 
-    /// Returns whether all of a poll is kept, and so are those around it: before the last events only the longest are.
+    /// Returns whether a poll and those around it are kept completely: from before the last events, only the longest
+    /// polls are.
     pub(super) fn is_comparable(&self, poll: &Poll) -> bool {
         let is_whole = !poll.is_cut_left() && !poll.is_cut_right() && poll.end_ns().is_some();
         is_whole && poll.start_ns() >= self.timeline.recent_ns

@@ -1,5 +1,6 @@
-//! Two runs of one program are alike, and a line that got slower is found first: of programs made up here, whose polls have heavy
-//! tails, come in bursts, and follow from those before, on machines that aren't the same twice.
+//! Checks that two runs of one program are alike, and that a line that got slower is found first. The runs are made up:
+//! their polls have heavy tails, come in bursts, and depend on those before, on machines that behave differently each
+//! time.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::util::random::Random;
 const MS: u64 = 1_000_000;
 const RUN_NS: u64 = 10_000 * MS;
 
-/// A line of a program, as a run of it goes.
+/// A line of a program, as it behaves in a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Planned {
     line: u32,
@@ -24,7 +25,7 @@ pub(crate) struct Planned {
     polls: u64,
     /// The variation of the lengths: the deviation of their logarithms.
     varies: f64,
-    /// By which factor they are longer.
+    /// The factor by which they are longer.
     pub(crate) slower: f64,
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn program() -> Vec<Planned> {
     ]
 }
 
-/// About normal.
+/// A number that is about normally distributed.
 fn normal(random: &mut Random) -> f64 {
     let sum: u64 = (0..12).map(|_| random.below(1 << 20)).sum();
     sum as f64 / f64::from(1 << 20) - 6.0
@@ -54,7 +55,7 @@ pub(crate) fn run(program: &[Planned], seed: u64, machine: f64) -> Timeline {
     for _ in 0..20 {
         random.below(2);
     }
-    // Bursts in which all takes longer: since when, until when.
+    // Bursts in which everything takes longer: from and to.
     let bursts: Vec<(u64, u64)> = (0..4)
         .map(|_| (random.below(RUN_NS), 100 * MS + random.below(400 * MS)))
         .map(|(from, length)| (from, from + length))
@@ -63,7 +64,7 @@ pub(crate) fn run(program: &[Planned], seed: u64, machine: f64) -> Timeline {
     for (index, planned) in program.iter().enumerate() {
         let at = SpawnLocation { file: "src/main.rs", line: planned.line, column: 5 };
         let every_ns = RUN_NS / planned.polls;
-        // What it does follows from what it did before.
+        // Each poll depends on the one before.
         let (mut state, mut polls) = (0.0, Vec::new());
         let mut last_ns = 0;
         for number in 0..planned.polls {
@@ -156,19 +157,19 @@ fn a_line_that_takes_twice_as_long_is_the_first() {
         let after = run(&slower, 5_001 + 2 * seed, machine(seed / 3));
         let comparison = compare_two(&before, &after);
         let first = comparison.longer().next().map(|line| line.line.place.location);
-        // Polls of 3 µs say little: what the clock and the caches do is as large.
+        // Polls of 3 µs say little: the clock and the caches make differences as large.
         let is_tiny = line == 40;
         let found = first.flatten().map(|location| location.line);
         assert!(found == Some(line) || is_tiny && found.is_none(), "{seed}, {line}\n{comparison}");
         assert!(comparison.longer().count() <= 1, "{seed}, {line}\n{comparison}");
-        // The other way round it is the one that got shorter.
+        // In the opposite direction, the line is the one that got shorter.
         let back = compare_two(&after, &before);
         let shorter = back.shorter().next().and_then(|line| line.line.place.location);
         assert_eq!(shorter.map(|location| location.line), found, "{seed}\n{back}");
     }
 }
 
-/// With one line there are no others to tell how fast the machine was: it must be twice as long on the same.
+/// With one line there are no others that tell how fast the machine was.
 #[test]
 fn so_is_the_only_line() {
     for seed in 1..=20 {
@@ -179,7 +180,7 @@ fn so_is_the_only_line() {
     }
 }
 
-/// A part of the polls take twice as long: the median doesn't show it.
+/// Some polls take twice as long, which the median doesn't show.
 #[test]
 #[ignore = "slow"]
 fn a_part_of_the_polls_is_found() {
@@ -189,7 +190,7 @@ fn a_part_of_the_polls_is_found() {
         let mut timeline = run(&usual, seed, 1.0);
         let other = run(&[slow(factor)], seed + 1, 1.0);
         let of_line = &mut timeline.tasks.seen_mut()[0].polls;
-        // They take the places of others, which are as rare.
+        // They replace other polls that are as rare.
         for poll in &other.tasks.seen()[0].polls {
             let next = of_line.partition_point(|known| known.start_ns() < poll.start_ns());
             let room = of_line.get(next).map_or(RUN_NS, Poll::start_ns);
@@ -209,7 +210,7 @@ fn a_part_of_the_polls_is_found() {
     }
 }
 
-/// A line is 2 times as long, but only by what the machine took from it.
+/// A line takes twice as long, but only because of what the machine took.
 #[test]
 fn what_the_machine_took_does_not_count() {
     let line = Planned { usual_ns: 4e6, polls: 500, varies: 0.1, ..program()[0] };
@@ -229,8 +230,8 @@ fn what_the_machine_took_does_not_count() {
     assert!(!comparison.has_changes(), "{comparison}");
 }
 
-/// The time that the machine took is unknown for polls that are shorter than a long one. Where it may have been in
-/// all of the slowest, these say nothing.
+/// The time that the machine took isn't known for polls shorter than a long one. The slowest polls say nothing if it
+/// may have been in all of them.
 #[test]
 fn the_slowest_polls_say_nothing_where_the_machine_may_be_to_blame() {
     let before = run(&program(), 1, 1.0);
@@ -303,7 +304,7 @@ fn new_long_polls_are_found_by_their_function() {
     assert_eq!(new.len(), 1, "{comparison}");
     assert_eq!(&*new[0].frame.function, "shop::wait");
     assert!(comparison.verdict().contains("shop::wait at src/wait.rs:3"), "{comparison}");
-    // Two may be chance.
+    // Two polls may be chance.
     let mut after = run(&program(), 2, 1.0);
     plant(&mut after, 60);
     let comparison = compare_two(&before, &after);

@@ -23,47 +23,47 @@ use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::{count, human, percent, share};
 
-/// The share of running time from which on the workers are called busy, without the time that is blamed on nobody.
+/// The share of running time above which the workers are called busy, without the time that is blamed on nobody.
 const BUSY: f64 = 0.9;
 
-/// If long polls took more than one part in so many of what the workers did, it is these that kept them busy.
+/// If long polls took more than one part in so many of what the workers did, they are what kept the workers busy.
 const MOST_IN_LONG_POLLS: u128 = 10;
 
-/// The share of the workers' time from which on a location is named for keeping them busy. In a program of a millisecond
-/// the workers are busy with their own start, for which no task is to blame.
+/// The least share of the workers' time for which a location is named. In a program of a millisecond the workers are
+/// busy with their own start, for which no task is to blame.
 const NAMED: f64 = 0.01;
 
-/// A location is named only if it held workers for `long_poll`, or for this if that is shorter.
+/// A location is named only if it held workers for `long_poll`, or for this time if it is shorter.
 const ENOUGH_HELD: Duration = Duration::from_millis(10);
 
-/// The share of the polls of a location up to which the polls of each of its tasks are so few that no task dominates.
+/// The share of a location's polls below which the polls of each of its tasks must be if no task dominates.
 const EVEN: f64 = 0.05;
 
-/// The time that a worker needs between two polls at most; beyond that it looks for tasks, or starts.
+/// The most time that a worker needs between two polls. Beyond it, the worker looks for tasks, or starts.
 const BETWEEN_POLLS_NS: u64 = 20_000;
 
-/// Workers that were busy nearly all of 10 ms or more, and at most a tenth of that in long polls.
+/// Workers that were busy for nearly all of 10 ms or more, and spent at most a tenth of that in long polls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BusyWorkers {
-    /// The location that took most of the workers' time, without what is blamed on nobody.
+    /// The location that took most of the workers' time, without the time that is blamed on nobody.
     pub row: LocationRow,
-    /// The time that its polls held workers, without what is blamed on nobody, in ns.
+    /// The time that its polls held workers, without the time that is blamed on nobody, in ns.
     pub own_ns: u64,
-    /// The function in which polls computed most, if a quarter or more of what they computed was there; and if polls computed
-    /// for a third of the time or more, rather than being blocked or scheduled.
+    /// The function in which polls computed most, if it has a quarter or more of their CPU time. `None` if polls
+    /// computed for less than a third of the time, as they were blocked or only scheduled.
     pub computed: Option<ComputedIn>,
     /// The number of workers.
     pub workers: usize,
     /// The share of the workers' time that they were running, from 0 to 1.
     pub busy_share: f64,
-    /// The share of the workers' time that the location took, from 0 to 1: [`own_ns`](Self::own_ns), and its part by number
-    /// of the work between polls.
+    /// The share of the workers' time that the location took, from 0 to 1: [`own_ns`](Self::own_ns), and a part of the
+    /// work between polls by the number of its polls.
     pub taken_share: f64,
-    /// The share of that which is work between polls, from 0 to 1.
+    /// The share of that time which is work between polls, from 0 to 1.
     pub between_share: f64,
-    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time was not
-    /// between polls.
+    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time
+    /// was in polls.
     pub polls_end_at: Option<String>,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,
@@ -83,7 +83,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     let Facts { recording, workers, rows, .. } = *facts;
     let (running_ns, time_ns) = (workers::running_ns(workers), workers::time_ns(workers));
     let busy_share = share(running_ns, time_ns)?;
-    // Without what is left out below it is less.
+    // The share is smaller without the time that is left out below.
     if busy_share <= BUSY {
         return None;
     }
@@ -98,7 +98,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         all_own_ns += u128::from(own_ns(row));
         polls += u128::from(row.worker_polls);
     }
-    // While the machine held them up, the workers were neither busy nor idle.
+    // While the machine held the workers up, they were neither busy nor idle.
     let left_out_ns = held_ns - all_own_ns;
     let (worked_ns, rest_ns) =
         (running_ns.saturating_sub(left_out_ns), time_ns.saturating_sub(left_out_ns));
@@ -118,7 +118,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     if is_by_long_polls {
         return None;
     }
-    // What the workers did between polls is shared out by the number of polls.
+    // The work between polls is shared out by the number of polls.
     let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
     let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
     let between = |row: &LocationRow| between_ns * u128::from(row.worker_polls) / polls.max(1);
@@ -134,7 +134,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         && recording.recorded_ns >= ENOUGH_RECORDED_NS
         && rest_ns >= enough_ns
         && taken(row) >= recording.long_poll.min(ENOUGH_HELD).as_nanos();
-    // It may be another one that took most, with polls of which no detail is known.
+    // Another location may have taken most, with long polls of which no detail is known.
     let is_most = rows
         .iter()
         .all(|other| std::ptr::eq(other, row) || u128::from(dropped_ns(other)) <= taken(row));
@@ -142,7 +142,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         return None;
     }
     let ready_tasks = facts.ready_ns as f64 / recording.recorded_ns.max(1) as f64;
-    // The polls of single tasks are known only of what is kept.
+    // The polls of single tasks are only known in what is kept.
     let kept = facts.kept_rows.iter().find(|kept| kept.place == row.place);
     let is_even = kept.is_some_and(|kept| {
         share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
@@ -188,14 +188,14 @@ fn polls_end_at(timeline: &Timeline, place: Place) -> Option<String> {
     Some(place_label(wait))
 }
 
-/// Returns for how long long polls of a location held workers that are not kept in detail, in ns. The machine may account for
-/// them.
+/// Returns how long a location's long polls that are not kept in detail held workers, in ns. The machine may account
+/// for this time.
 fn dropped_ns(row: &LocationRow) -> u64 {
     row.long_polls_ns.saturating_sub(row.kept_long_polls_ns)
 }
 
-/// Returns how much of the long polls of each location is blamed on nobody, in ns: the time that the machine took, and all of
-/// those in which no function was seen.
+/// Returns how much of the long polls of each location is blamed on nobody, in ns: the time that the machine took, and
+/// all of the polls in which no function was seen.
 fn unattributed_ns(timeline: &Timeline, facts: &Facts<'_>) -> Map<Place, u64> {
     let LongPollBlame { unattributed_at, unseen_at, .. } = facts.blame;
     let mut by_place = Map::default();
@@ -273,7 +273,7 @@ impl Finding for BusyWorkers {
                 }
             });
         } else if self.between_share > 0.5 {
-            // Where polls do less than what it takes to schedule them, their number is what costs.
+            // If polls do less than it takes to schedule them, their number is the cost.
             said.add(format!(
                 "They had {} of {}: scheduling them took {} of that time.",
                 count(row.worker_polls, "poll"),

@@ -17,26 +17,26 @@ use crate::util::quantity::{count, human, human_sum};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Contended {
-    /// Where they waited for it: `src/shop.rs:17, Mutex::lock`.
+    /// Where they waited: `src/shop.rs:17, Mutex::lock`.
     pub at: String,
     /// The number of waits.
     pub times: u64,
-    /// The time that these took in sum, in ns.
+    /// The time that these waits took in sum, in ns.
     pub total_ns: u128,
-    /// The longest one, in ns.
+    /// The longest wait, in ns.
     pub longest_ns: u64,
     /// The number of tasks that waited there at the end.
     pub now: u64,
-    /// For how long no wait had ended there at the end, in ns: see [`WaitRow::none_ended_for_ns`].
+    /// The time for which no wait had ended there at the end, in ns: see [`WaitRow::none_ended_for_ns`].
     pub none_ended_for_ns: Option<u64>,
-    /// Other such lines at which no wait had ended for long, those with the longest waits in sum.
+    /// Other such lines at which no wait had ended for long, by the sum of their waits, the longest first.
     pub none_ended_at: Vec<String>,
-    /// Where its holders waited meanwhile, if they did so at one line for most of the time that they held it.
+    /// The line at which the holders waited for most of the time that they held what is awaited, if there is one.
     pub holder: Option<Holder>,
-    /// The tasks that waited for most of the time, up to the end, if nothing is worse than queues that go on.
+    /// The tasks that waited up to the end for most of the time, if no issue is worse than a queue that goes on.
     pub stuck: Option<Stuck>,
     queue: Queue,
-    /// The function and the line.
+    /// The function and the line of the queue.
     frame: StackFrame,
     meanwhile: Meanwhile,
     spots: Vec<Spot>,
@@ -51,7 +51,8 @@ const MOST_LINES: usize = 3;
 /// The most waits at a line for which holders are looked for.
 const MOST_WAITS: usize = 8;
 
-/// Finds the line, if on average one task or more waited there, but for those that are `told` already.
+/// Finds the line with the longest waits in sum, if one task or more waited there on average. Lines in `told` are left
+/// out.
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,
@@ -61,7 +62,7 @@ pub(super) fn find(
 ) -> Option<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
     let places = Places::new(timeline);
-    // The waits are those that are kept in detail.
+    // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
     let long = waits.lines.iter().take_while(|row| row.total_ns >= kept_ns);
     let mut long = long.filter(|row| !told.contains(&row.label()));
@@ -97,26 +98,27 @@ pub(super) fn find(
 /// The thing that tasks queue for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One task has it: a lock, or a library's future that waits for itself.
+    /// One task has it: a lock, or a future of a library that waits for itself.
     Lock,
-    /// Several tasks have one each. They may wait for somebody outside, as connections do whose number is limited.
+    /// Several tasks have one each. They may wait for something outside, as connections do if their number is limited.
     Permit,
     Room,
     Answer,
 }
 
-/// A queue: what for, and who may have what is awaited.
+/// The thing that tasks queue for, and who may have it.
 #[derive(Clone, Debug, PartialEq)]
 struct Queue {
     kind: Kind,
-    /// Who may hold it, if no wait ends any more.
+    /// The tasks that may hold it, if no wait ends any more.
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
 }
 
 impl Queue {
-    /// Finds what tasks that wait at this line queue for. `None` if nobody may have to give them anything.
+    /// Finds the thing that tasks at this line queue for. `None` if they may be waiting for nothing that another task
+    /// has.
     fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
@@ -129,7 +131,7 @@ impl Queue {
         let kind = places.kind(last, row)?;
         let mut found = Self { kind, held_by: None, chain: None };
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
-            // Channels are full where a pipeline is as fast as its slowest part.
+            // A channel is full if a pipeline is as fast as its slowest part.
             return matches!(kind, Kind::Lock | Kind::Permit).then_some(found);
         };
         let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
@@ -140,9 +142,9 @@ impl Queue {
         }
         let is_queue = match kind {
             Kind::Lock | Kind::Room => true,
-            // One that waits may be a server with as many connections as it may have.
+            // A single task that waits may be a server with as many connections as it may have.
             Kind::Permit => row.now > 1 || found.names_holder(),
-            // Somebody outside may have to do something first, and nothing may have been asked.
+            // The answer may depend on something outside, or nothing may have been asked.
             Kind::Answer => found.chain.as_ref().is_some_and(Chain::is_inside),
         };
         is_queue.then_some(found)
@@ -153,10 +155,10 @@ impl Queue {
     }
 }
 
-/// The waits that are at one line alone, with that line.
+/// The waits that are at only one line, with that line.
 struct Places<'a>(Vec<(Line<'a>, WaitId, &'a Wait)>);
 
-/// A line, and what is awaited there.
+/// A line, and the future that is awaited there.
 type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
@@ -181,7 +183,7 @@ impl<'a> Places<'a> {
         all
     }
 
-    /// Returns what tasks that wait at this line may queue for.
+    /// Returns the thing that tasks at this line may queue for.
     fn kind(&self, last: &LastWaits<'_>, row: &WaitRow) -> Option<Kind> {
         if row.is_for_room() {
             return Some(Kind::Room);
@@ -217,20 +219,20 @@ fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> 
 }
 
 impl Contended {
-    /// Returns whether it says who may have what is awaited.
+    /// Returns whether the issue says who may have what is awaited.
     pub(super) fn names_holder(&self) -> bool {
         self.queue.names_holder()
     }
 
-    /// Returns whether it goes on, as far as is known.
+    /// Returns whether waits still ended at the end, as far as is known.
     pub(super) fn goes_on(&self) -> bool {
         self.none_ended_for_ns.is_none()
     }
 
-    /// Returns whether it is known that nobody's long polls are why tasks queue, nor a limit that is wanted.
+    /// Returns whether tasks are known to queue neither because of long polls nor because of an intended limit.
     pub(in crate::analysis) fn is_by_itself(&self) -> bool {
         match self.queue.kind {
-            // Who holds it may be in a long poll, and then that is the issue.
+            // If the holder is in a long poll, that is the issue.
             Kind::Lock if self.goes_on() => self.holder.is_some(),
             Kind::Lock => self.names_holder() || !self.meanwhile.has_long_polls(),
             Kind::Permit => !self.goes_on() && self.names_holder(),

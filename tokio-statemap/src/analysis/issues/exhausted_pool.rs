@@ -19,7 +19,7 @@ pub struct PoolShortage {
     pub pool: ExhaustedPool,
     /// Where most of the tasks that occupied the threads were spawned.
     pub place: Place,
-    /// Where tasks waited for its threads for most of the time: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
+    /// Where tasks waited longest for its threads in sum: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
     pub at: Option<String>,
     meanwhile: Meanwhile,
 }
@@ -29,7 +29,7 @@ pub(super) fn find(
     facts: &Facts<'_>,
     has_long_polls: bool,
 ) -> Option<PoolShortage> {
-    // When the pool was exhausted isn't known, so nothing can be said of a part of a recording.
+    // The times when the pool was exhausted are not known, so nothing can be said about a part of a recording.
     if facts.recording.lacking.time {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn find(
     })
 }
 
-/// Returns where the waits were that blocking tasks ended, those that took longest in sum.
+/// Returns where tasks waited longest in sum for blocking tasks.
 fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
     let mut by_wait = vec![0_u128; timeline.places.waits.len()];
     for task in timeline.tasks.seen() {

@@ -1,4 +1,5 @@
-//! Polls that went on in `block_in_place`: the worker was handed on, but all that the same task awaits waited for them.
+//! Polls that went on in `block_in_place`. The worker was handed over, but everything else that the same task awaits
+//! was delayed.
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blame::{Blame, Callers, Function, Weights, dominant_callers};
@@ -24,11 +25,11 @@ pub struct InPlace {
     pub place: Place,
     /// The number of polls.
     pub polls: u64,
-    /// The time that they went on after the worker was handed on, in ns.
+    /// The time that they went on after the worker was handed over, in ns.
     pub total_ns: u64,
     /// The longest such time, in ns.
     pub longest_ns: u64,
-    /// Where the task of the longest one waits besides, `src/shop.rs:17, Sleep`.
+    /// Where the task of the longest poll also waited: `src/shop.rs:17, Sleep`.
     pub besides: String,
     /// The lengths of these times.
     pub lengths: Lengths,
@@ -92,14 +93,15 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// Where the task of the longest one waits besides.
+    /// Where the task of the longest poll also waited.
     besides: String,
 }
 
-/// A shorter time in `block_in_place` is as good as none, in times of `long_poll`: as of a poll that is harm alone.
+/// The least time in `block_in_place` that counts, in times of `long_poll`: as for a single poll that is harm by
+/// itself.
 const LONG_POLLS: u128 = 100;
 
-/// Finds the function that did so longest.
+/// Finds the function that polls spent most time in after the worker was handed over.
 pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> {
     let least_ns = timeline.settings.long_poll.as_nanos().saturating_mul(LONG_POLLS);
     let mut groups: Map<Function, Group> = Map::default();
@@ -162,7 +164,7 @@ impl Group {
     }
 }
 
-/// A wait for more things than this isn't looked at.
+/// The most lines of a wait that is looked at.
 const MOST_LINES: usize = 64;
 
 /// Names in the paths of functions that poll several futures by turns.
@@ -177,7 +179,8 @@ const POLL_SEVERAL: [&str; 8] = [
     "Buffer",
 ];
 
-/// Returns where the task waits besides what this poll did, both before it and after. `None` if that isn't known.
+/// Returns a line at which the task waited both before and after this poll, besides the one that the poll worked on.
+/// `None` if that isn't known.
 fn besides(timeline: &Timeline, task: &Task, index: usize) -> Option<String> {
     let poll = task.polls[index];
     let before = timeline.wait_after(task.polls.get(index.checked_sub(1)?)?)?;
@@ -187,7 +190,8 @@ fn besides(timeline: &Timeline, task: &Task, index: usize) -> Option<String> {
     after.into_iter().find(|place| before.contains(place))
 }
 
-/// Returns the lines of a wait that aren't in the functions of a stack, which polls the other futures of the wait in between.
+/// Returns the lines of a wait that aren't in the functions of a stack, if the functions in between poll several
+/// futures.
 fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
     let mut others = Vec::new();
     let lines = wait.lines();
@@ -196,13 +200,13 @@ fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
     }
     for chain in wait.chains() {
         let place = |frame: &StackFrame| stack.iter().position(|on| on.function == frame.function);
-        // The innermost function of both, on the stack.
+        // The innermost function on the stack that is also in the wait.
         let shared = chain.iter().rposition(|frame| place(frame).is_some());
         let Some((shared, within)) = shared.and_then(|at| Some((at, place(chain[at])?))) else {
             continue;
         };
         let is_elsewhere = shared + 1 < chain.len();
-        // What is called there, up to the next async function.
+        // The functions called from there, up to the next async function.
         let mut called =
             stack[..within].iter().rev().take_while(|frame| !frame.function.starts_with("async "));
         let polls_several =
@@ -256,12 +260,12 @@ mod tests {
         ]);
         let beats = wait(&[("async shop::run", 30), ("async shop::beat", 21)]);
         assert_eq!(others(&beats, &selects), ["src/shop.rs:21"]);
-        // The poll itself, or a future that it goes on with.
+        // The poll itself, or a future that continues it.
         for own in [("async shop::job", 9), ("async shop::run", 31)] {
             let own = wait(&[("async shop::run", 30), own]);
             assert!(others(&own, &selects).is_empty());
         }
-        // It called one after the other.
+        // The two futures are called one after the other.
         let awaits = stack([
             "shop::import",
             "async shop::job",
@@ -270,7 +274,7 @@ mod tests {
             "async shop::run",
         ]);
         assert!(others(&beats, &awaits).is_empty());
-        // Of a stack that wasn't followed down to the task nothing is known.
+        // Nothing is known of a stack that wasn't followed down to the task.
         assert!(others(&beats, &selects[..3]).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Tasks that may be leaked: the number of tasks of their spawn location only grew.
 //!
-//! The number of tasks also grows while a program starts, and in a server that more and more clients use. So it takes time,
-//! many tasks, growth in every part of the time, and that most of the older tasks do nothing.
+//! The number of tasks also grows while a program starts, and in a server that more and more clients use. So an issue
+//! needs a long time, many tasks, growth in every part of the time, and older tasks most of which do nothing.
 
 use std::cmp::Reverse;
 
@@ -20,15 +20,15 @@ use crate::util::quantity::{count, human};
 pub struct MaybeLeaked {
     /// Where they were spawned.
     pub place: Place,
-    /// The number that were alive at the begin of what is kept.
+    /// The number of tasks that were alive when what is kept begins.
     pub alive_before: u64,
-    /// The number that were alive at the end.
+    /// The number of tasks that were alive at the end.
     pub alive: u64,
-    /// The number that had ended by then.
+    /// The number of tasks that had ended by then.
     pub ended: u64,
-    /// The number of those alive that had not been polled for a quarter of that time.
+    /// The number of tasks, among those alive, that had not been polled for a quarter of that time.
     pub idle: u64,
-    /// The time that their number grew, in ns.
+    /// The time for which their number grew, in ns.
     pub over_ns: u64,
     spots: Vec<Spot>,
 }
@@ -72,12 +72,14 @@ impl Finding for MaybeLeaked {
     }
 }
 
-/// The number must have grown for so long and to so many, from each of so many equal parts of the time to the next.
+/// The least time for which the number must have grown, the least number at the end, and the number of equal parts of
+/// the time in each of which it must have grown.
 const LEAST_NS: u64 = 10_000_000_000;
 const LEAST_TASKS: u64 = 50;
 const PARTS: usize = 8;
 
-/// A task is idle that was not polled for one part in so many of the time; so many of those alive must be.
+/// An idle task was not polled for one part in so many of the time, and idle tasks must be one part in so many of those
+/// alive.
 const IDLE_PART: u64 = 4;
 const MOST_IDLE_PART: u64 = 2;
 
@@ -85,14 +87,14 @@ const MOST_IDLE_PART: u64 = 2;
 #[derive(Default)]
 struct Group {
     before: u64,
-    /// The numbers that were spawned, and that ended, in each part of the time.
+    /// The numbers of tasks that were spawned, and that ended, in each part of the time.
     spawned: [u64; PARTS],
     ended: [u64; PARTS],
-    /// The tasks that are alive and idle, and for how long they are.
+    /// The tasks that are alive and idle, and the time for which they are idle.
     idle: Spots,
 }
 
-/// Finds the spawn locations of such tasks, the one with most tasks first.
+/// Finds the spawn locations of tasks that may be leaked, the one with most tasks first.
 pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<MaybeLeaked> {
     let shutdown = Shutdown::from_timeline(timeline);
     // Tasks that were dropped with the runtime count as alive.
@@ -129,7 +131,7 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Returns the part of the time that a moment is in.
+    /// Returns the index of the part of the time that a moment is in.
     fn part(&self, at_ns: u64) -> usize {
         let from_left = u128::from(at_ns.saturating_sub(self.left_ns));
         let part = from_left * PARTS as u128 / u128::from(self.over_ns);

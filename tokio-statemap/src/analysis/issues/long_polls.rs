@@ -18,16 +18,16 @@ use crate::util::quantity::{count, human, moment, own_and_wall};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongPollIssue {
-    /// The function or location to blame. `None` if none of the polls is kept in detail, or not the longest: then only the spawn location
-    /// is known.
+    /// The function or location to blame. `None` if no poll is kept in detail, or not the longest: then only the spawn
+    /// location is known.
     pub culprit: Option<Culprit>,
     /// The spawn location of most of the tasks.
     pub row: LocationRow,
-    /// `true` if it held the runtime up: see [`Culprit::did_harm`]. If not, little was delayed.
+    /// `true` if it held the runtime up: see [`Culprit::did_harm`]. Otherwise little was delayed.
     pub did_harm: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
-    /// The number of others that are to blame for long polls, of the first issue of the kind; 0 of the others.
+    /// For the first issue of the kind, the number of others that are to blame for long polls; otherwise 0.
     pub others: usize,
     /// The index of the culprit.
     index: Option<usize>,
@@ -35,7 +35,7 @@ pub struct LongPollIssue {
     pub(in crate::analysis) harm_ns: u128,
 }
 
-/// Finds all of them: those that did harm first, and of these the worst first.
+/// Finds all of them, the worst first; those that did harm come before the others.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<LongPollIssue> {
     let blame = facts.blame;
     let (mut index, mut rows) = (0, &blame.unexplained[..]);
@@ -164,7 +164,7 @@ impl LongPollIssue {
             let sum = sum_of(culprit);
             let polls = match (self.is_all_kept(), is_some_of_location(culprit)) {
                 (false, _) => format!("in {} over {over}", count(culprit.polls, "poll")),
-                // Not all polls of a location are those of one function, or were sampled.
+                // Some polls of a location are those of another function, or were not sampled.
                 (true, true) => {
                     let (seen, all) = (culprit.polls, culprit.location_polls);
                     format!("seen in {seen} of the {all} polls over {over}")
@@ -202,7 +202,7 @@ impl LongPollIssue {
         said.add(called_from(&culprit.callers, culprit.are_all_callers));
         let meanwhile = match (is_all_kept, culprit.polls) {
             (true, _) | (false, 1) => "Meanwhile",
-            // It isn't known which tasks waited during the others.
+            // The tasks that waited during the other polls are not known.
             (false, _) => "During the polls that are kept",
         };
         said.add(delay_sentence(culprit.delay, meanwhile));
@@ -253,7 +253,7 @@ impl LongPollIssue {
     }
 }
 
-/// Returns whether tasks of the culprit's spawn locations had other long polls, too.
+/// Returns whether tasks of the culprit's spawn locations also had other long polls.
 fn is_some_of_location(culprit: &Culprit) -> bool {
     culprit.location_polls > culprit.polls
 }
@@ -292,7 +292,7 @@ fn the_longest(culprit: &Culprit, is_all_kept: bool) -> String {
     let which = match (is_all_kept, culprit.polls) {
         (_, 1) => "The poll",
         (true, _) => "The longest",
-        // The location's longest may be another's.
+        // The longest poll of the location may be another culprit's.
         (false, _) => "The longest of those kept",
     };
     let took = match (longest.is_running, longest.is_cut) {

@@ -1,4 +1,4 @@
-//! The workers, in an issue that isn't about them.
+//! The workers' activity, for an issue that isn't about it.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::util::quantity::percent;
 /// The activity of the workers, which `Display` puts into a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Meanwhile {
-    /// The share of their time that they were running, from 0 to 1; `None` if workers were not recorded.
+    /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
     busy_share: Option<f64>,
     /// `true` if there were long polls, which are issues of their own.
     has_long_polls: bool,

@@ -1,5 +1,5 @@
-//! Finds what is worth a look, the worst first. The first issue is the verdict; the report and the page list all issues in
-//! this order, so that every output begins with the same one.
+//! Finds everything that is worth a look, the worst first. The first issue is the verdict. The report and the page list
+//! all issues in this order, so that every output begins with the same one.
 
 mod busy_workers;
 mod contended;
@@ -43,7 +43,7 @@ use super::waits::Waits;
 use super::workers::WorkerShare;
 use crate::trace::timeline::{Shutdown, Timeline};
 
-/// Something that is worth a look. `Display` says it in a few sentences.
+/// Something that is worth a look. `Display` describes it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Issue {
@@ -51,7 +51,7 @@ pub enum Issue {
     Stall(Box<Stall>),
     /// Polls held workers over `long_poll` by their own doing.
     LongPolls(Box<LongPollIssue>),
-    /// Tasks still waited at the end that should have finished.
+    /// Tasks that should have finished still waited at the end.
     NeverFinished(Box<NeverFinished>),
     /// The number of tasks of a spawn location only grew.
     MaybeLeaked(Box<MaybeLeaked>),
@@ -61,7 +61,7 @@ pub enum Issue {
     BusyWorkers(Box<BusyWorkers>),
     /// Tasks waited for a thread of the blocking pool.
     ExhaustedPool(Box<PoolShortage>),
-    /// Tasks queued at a line for what other tasks had.
+    /// Tasks queued at a line for something that other tasks had.
     Contended(Box<Contended>),
     /// A task that awaits several things at once stood still in `block_in_place`.
     InPlace(Box<InPlace>),
@@ -82,7 +82,7 @@ impl Issue {
         }
     }
 
-    /// Returns what issues of this kind are called, what they mean, and what usually helps.
+    /// Returns the name of this kind of issue, what it means, and what usually helps.
     pub fn explanation(&self) -> Explanation {
         self.finding().explanation()
     }
@@ -123,7 +123,7 @@ pub(super) struct Facts<'a> {
     pub(super) recording: &'a Recording,
     pub(super) spelling: &'a Spelling,
     pub(super) workers: &'a [WorkerShare],
-    /// All spawn locations, and those of what is kept in detail.
+    /// All spawn locations: in the whole run, and in what is kept in detail.
     pub(super) rows: &'a [LocationRow],
     pub(super) kept_rows: &'a [LocationRow],
     pub(super) blame: &'a LongPollBlame,
@@ -158,11 +158,11 @@ enum Rank {
     Leak,
     Starved,
     HarmlessLongPolls,
-    /// Tasks queued, most likely for what tasks had that were in long polls.
+    /// Tasks queued, most likely for something that tasks in long polls held.
     QueueByLongPolls,
 }
 
-/// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are no issue.
+/// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are not an issue.
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,
@@ -184,7 +184,7 @@ pub(super) fn find(
     let recording = facts.recording;
     if recording.has_tasks() && !recording.is_empty() && !recording.is_too_short() {
         if let Some(busy) = busy_workers::find(timeline, facts) {
-            // Some of the time that tasks were ready is due to the long polls.
+            // The long polls explain some of the time that tasks were ready.
             let is_worst = busy.ready_tasks >= 1.0 && facts.ready_ns > 2 * all_ns;
             let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
             issues.push((rank, Issue::BusyWorkers(Box::new(busy))));
@@ -198,7 +198,7 @@ pub(super) fn find(
         let found = never_finished::find(timeline, facts.spelling, &last);
         stuck = found.stuck;
         let mut never_finished = found.never;
-        // One of the two says more of what is awaited at a line.
+        // Of two issues about one line, only one is kept: the one that says more.
         let mut told = Vec::new();
         for never in &never_finished {
             told.extend(never.at.clone().filter(|_| never.names_holder()));
@@ -211,7 +211,7 @@ pub(super) fn find(
             !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))
         });
         if let Some(contended) = contended {
-            // Where those that hold it are busy, the long polls of these may be why others wait.
+            // If the holders are in long polls, these may be why others wait.
             let is_worst = contended.is_by_itself() && contended.total_ns > all_ns;
             let rank = match contended.is_by_itself() {
                 _ if is_worst => Rank::WorstQueue,

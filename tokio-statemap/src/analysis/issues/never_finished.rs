@@ -1,7 +1,8 @@
-//! Tasks that seem never to finish: they still wait, and have done so for most of the recording.
+//! Tasks that seem never to finish: they still wait at the end, and have waited for most of the recording.
 //!
-//! An idle connection waits like a task in a deadlock. So a long wait alone doesn't tell that a task should have finished.
-//! The reason is what the task waits for, other tasks of its spawn location that finished, or that everything waits.
+//! An idle connection waits like a task in a deadlock, so a long wait alone doesn't show that a task should have
+//! finished. The evidence is what the task waits for, that other tasks of its spawn location finished, or that
+//! everything waits.
 
 use std::cmp::Reverse;
 
@@ -28,7 +29,7 @@ pub struct Stuck {
     pub tasks: u64,
     /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
-    /// Where the task that waited longest waits, `src/shop.rs:17, Receiver::recv`; `None` if that isn't known.
+    /// Where the task with the longest wait waits: `src/shop.rs:17, Receiver::recv`; `None` if that isn't known.
     pub at: Option<String>,
     longest: Option<Spot>,
 }
@@ -54,33 +55,34 @@ pub struct NeverFinished {
     pub finished: u64,
     /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
-    /// Why they should have finished.
+    /// The reason why they should have finished.
     pub why: WhyNever,
-    /// Where the task that waited longest waits, `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
+    /// Where the task with the longest wait waits: `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
     pub at: Option<String>,
     held_by: Option<HeldBy>,
     holds: Option<Holds>,
     spots: Vec<Spot>,
 }
 
-/// Why tasks should have finished.
+/// The reason why tasks should have finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyNever {
-    /// They wait for what another task must release: a lock, a permit, room in a channel.
+    /// They wait for something that another task must release: a lock, a permit, room in a channel.
     Lock,
     /// Nothing kept their wakers, so nothing will wake them.
     NothingWakes,
-    /// The root future waits for other tasks, and nothing was polled for as long.
+    /// The root future waits for other tasks, and nothing was polled for just as long.
     MainWaits {
         /// Where it waits.
         at: String,
-        /// `true` if all of them are known to wait for other tasks, too. If not, they may wait for I/O or a timer.
+        /// `true` if all of these tasks are known to wait for other tasks, too. If not, they may wait for I/O or a
+        /// timer.
         is_known: bool,
     },
     /// Many others of the same spawn location finished long ago.
     OthersFinished {
-        /// The longest lifetime of these, in ns.
+        /// The longest lifetime of those that finished, in ns.
         longest_life_ns: u64,
     },
 }
@@ -91,8 +93,8 @@ impl NeverFinished {
         self.held_by.is_some() || self.holds.is_some()
     }
 
-    /// Returns whether what they wait for proves it. Others of a spawn location may be of another kind, and a task may wait
-    /// for I/O or a timer for ever.
+    /// Returns whether the thing that they wait for proves it. Other tasks of a spawn location may be of another kind,
+    /// and a task may wait for I/O or a timer for ever.
     pub(crate) fn is_sure(&self) -> bool {
         !matches!(
             self.why,
@@ -174,16 +176,17 @@ impl Finding for NeverFinished {
     }
 }
 
-/// A wait is long that took so long and half of what was recorded, or [`LONG_IN_ANY_CASE_NS`].
+/// The least length of a long wait, in ns. It must also be half of what was recorded, or [`LONG_IN_ANY_CASE_NS`].
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
 
-/// So many others must have finished, so many times as many as those that did not, and so many times as fast.
+/// The least number of other tasks that must have finished, how many times as many as the waiting ones they must be,
+/// and how many times as fast.
 const OTHERS: u64 = 9;
 const OTHERS_TIMES: u64 = 4;
 const TIMES_AS_FAST: u64 = 10;
 
-/// The number of spawn locations for which holders are looked for, and of places where their tasks wait.
+/// The most spawn locations for which holders are looked for, and the most places where the tasks of one of them wait.
 const MOST_SEARCHED: usize = 4;
 const MOST_WAITS: usize = 4;
 
@@ -191,7 +194,7 @@ const MOST_WAITS: usize = 4;
 pub(super) struct Found {
     /// The tasks that should have finished, those that waited longest first.
     pub(super) never: Vec<NeverFinished>,
-    /// The other tasks that waited longest in sum, if for long. They may wait for a client that never came.
+    /// The other tasks that waited longest in sum, if they waited for long. They may wait for a client that never came.
     pub(super) stuck: Option<Stuck>,
 }
 
@@ -200,7 +203,7 @@ pub(super) struct Found {
 struct Group {
     finished: u64,
     longest_life_ns: u64,
-    /// The tasks that waited for long, and not for anything outside of the program, by what they wait for.
+    /// The tasks that waited for long for something inside of the program, by what they wait for.
     for_locks: Spots,
     for_permits: Spots,
     for_nothing: Spots,
@@ -218,7 +221,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_
     let shutdown = Shutdown::from_timeline(timeline);
     let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
-    // A task that holds a permit may be among these.
+    // A task that holds a permit may wait for something outside.
     let mut may_be_outside = false;
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Root(_)) {
@@ -288,7 +291,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_
     found
 }
 
-/// Returns where the root future waits for other tasks, if it does so for long.
+/// Returns where the root future waits for other tasks, if it has waited for long.
 fn main_waits(timeline: &Timeline, long_ns: u64) -> Option<String> {
     let mut main = None;
     for task in timeline.tasks.seen() {
@@ -332,7 +335,7 @@ impl Group {
         self.longest_life_ns = ended_ns.saturating_sub(began_ns).max(self.longest_life_ns);
     }
 
-    /// Returns why its tasks should have finished, and which of them.
+    /// Returns why its tasks should have finished, and which tasks.
     fn why(&self, place: Place, main: Option<&str>) -> Option<(WhyNever, &Spots)> {
         if self.for_locks.n > 0 {
             return Some((WhyNever::Lock, &self.for_locks));
@@ -351,7 +354,7 @@ impl Group {
         let longest_life_ns = self.longest_life_ns;
         let is_odd = self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))
             && others.least_ns / TIMES_AS_FAST >= longest_life_ns
-            // Most tasks that a library spawns are connections, of which some are idle.
+            // Most tasks that a library spawns are connections, some of which are idle.
             && !place.is_of_dependency();
         is_odd.then_some((WhyNever::OthersFinished { longest_life_ns }, others))
     }

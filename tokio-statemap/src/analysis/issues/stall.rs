@@ -1,8 +1,8 @@
 //! Stalls: times in which nothing was polled on any worker, though tasks should have been.
 //!
-//! A stall is more than a long poll: nothing else is polled meanwhile. Either every worker is in a long poll; or one is,
-//! and no other looks for timers and I/O, as that worker had the driver. An idle runtime has no stalls: in each of them a
-//! long poll goes on all the time, by its own doing, and it makes a task late.
+//! A stall is more than a long poll: nothing else is polled meanwhile. Either every worker is in a long poll; or one
+//! worker is, and no other looks for timers and I/O, as that worker had the driver. An idle runtime has no stalls:
+//! during each stall a long poll goes on by its own doing, and makes a task late.
 
 use super::evidence::{Evidence, Explanation, Finding};
 use super::long_polls::spawned;
@@ -25,17 +25,17 @@ use crate::util::quantity::{human, moment, scale};
 pub struct Stall {
     /// The function or location to blame for most of it.
     pub culprit: Culprit,
-    /// The number of times that it happened.
+    /// The number of stalls.
     pub times: u64,
-    /// The time that it took in sum, in ns, without what the machine took.
+    /// The time that the stalls took in sum, in ns, without the time that the machine took.
     pub total_ns: u64,
-    /// The longest time, in ns.
+    /// The length of the longest stall, in ns.
     pub longest_ns: u64,
-    /// When that began, in ns.
+    /// When the longest stall began, in ns.
     pub longest_at_ns: u64,
-    /// `true` if the last one went on at the end.
+    /// `true` if the last stall went on at the end.
     pub is_running: bool,
-    /// The number of workers that were in long polls during the longest.
+    /// The number of workers that were in long polls during the longest stall.
     pub blocked_workers: usize,
     /// The number of workers; `None` if that isn't known.
     pub workers: Option<usize>,
@@ -109,14 +109,14 @@ impl Finding for Stall {
     }
 }
 
-/// A shorter time without polls is said of the long poll, in ns.
+/// The least length of a stall, in ns. A shorter time without polls is reported as a long poll.
 pub(super) const LEAST_NS: u64 = 1_000_000_000;
 
-/// Some task must have been late by at least one part in so many of a stall.
+/// The least delay of other tasks in a stall, as one part in so many of its length.
 const LATE_PART: u64 = 2;
 
-/// Tasks that have not become ready since a silence are late by it only if it ended within one part in so many of its
-/// length before the end of the recording.
+/// Tasks that have not become ready since a silence only count as late because of it if the time from its end to the
+/// end of the recording is at most one part in so many of its length.
 const AT_END_PART: u64 = 20;
 
 /// A long poll that may have stopped all others.
@@ -154,7 +154,7 @@ pub(super) fn find(timeline: &Timeline, culprits: &[Culprit], unpolled: u64) -> 
     found.finish(timeline, culprits, &blockers)
 }
 
-/// Returns the polls of culprits that are long enough, also without what the machine took.
+/// Returns the polls of culprits that are long enough even without the time that the machine took.
 fn blockers(timeline: &Timeline, culprits: &[Culprit]) -> Vec<Blocker> {
     let tasks = timeline.tasks.seen();
     let mut blockers = Vec::new();
@@ -162,7 +162,7 @@ fn blockers(timeline: &Timeline, culprits: &[Culprit]) -> Vec<Blocker> {
         for &at in culprit.at.iter() {
             let poll = &tasks[at.0].polls[at.1];
             let own_ns = own_ns(timeline, poll);
-            // A poll that is cut may have ended meanwhile.
+            // A poll that is cut may have ended in the meantime.
             if own_ns < LEAST_NS || poll.is_cut_left() || poll.is_cut_right() {
                 continue;
             }
@@ -178,13 +178,13 @@ fn blockers(timeline: &Timeline, culprits: &[Culprit]) -> Vec<Blocker> {
     blockers
 }
 
-/// Returns the times within these polls in which no poll began or ended on a worker for long.
+/// Returns the long times within these polls in which no poll began or ended on a worker.
 fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<(u64, u64)> {
     let mut activity = Activity::default();
     for blocker in blockers {
         activity.add_range(blocker.from_ns, blocker.to_ns);
     }
-    // Where nothing is recorded, nothing is known to be silent.
+    // Nothing is known of the time in gaps.
     for &(from, to) in &timeline.gaps {
         activity.add(from, &mut None);
         activity.add(to, &mut None);
@@ -239,18 +239,18 @@ fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
     delay
 }
 
-/// When events happened within some ranges. Of each stretch of time, which is shorter than a silence, the first and the
-/// last event are kept, so that the memory depends on the length of the ranges, not on the number of events.
+/// The times of events within some ranges. Only the first and the last event are kept of each stretch of time, which is
+/// shorter than a silence: so the memory depends on the length of the ranges, not on the number of events.
 #[derive(Default)]
 struct Activity {
-    /// In the order of time. None meets the next.
+    /// The ranges in the order of time. They don't touch each other.
     ranges: Vec<(u64, u64)>,
     /// The first and the last event, by the range and the number of the stretch.
     stretches: Map<(usize, u64), (u64, u64)>,
 }
 
 impl Activity {
-    /// Adds a range. Ranges come in the order of their starts.
+    /// Adds a range. Ranges must be added in the order of their starts.
     fn add_range(&mut self, from_ns: u64, to_ns: u64) {
         match self.ranges.last_mut() {
             Some((_, last_ns)) if from_ns <= *last_ns => *last_ns = to_ns.max(*last_ns),
@@ -258,7 +258,7 @@ impl Activity {
         }
     }
 
-    /// Adds an event. `last` is the first and the last event of the stretch that one was added to before.
+    /// Adds an event. `last` is the first and the last event of the stretch of the event added before.
     fn add(&mut self, at_ns: u64, last: &mut Option<(u64, u64)>) {
         // The event changes nothing.
         if last.is_some_and(|(first_ns, last_ns)| (first_ns..=last_ns).contains(&at_ns)) {
@@ -309,7 +309,7 @@ struct Found {
 #[derive(Clone, Copy)]
 struct OneStall {
     silence: Silence,
-    /// The time that it took without what the machine took, in ns.
+    /// The time that it took, in ns, without the time that the machine took.
     own_ns: u64,
     /// The poll that stopped the others, as an index.
     blocker: usize,
@@ -322,7 +322,7 @@ impl Found {
         let (mut first, mut blocked_workers) = (None, 0);
         for (index, blocker) in blockers.iter().enumerate() {
             if blocker.from_ns <= silence.from_ns && silence.to_ns <= blocker.to_ns {
-                // The one that began first stopped the others.
+                // The poll that began first stopped the others.
                 first = first.or(Some(index));
                 blocked_workers += 1;
             }
@@ -361,7 +361,7 @@ impl Found {
             total_ns = total_ns.saturating_add(stall.own_ns);
             is_running |= blocker.is_running && stall.silence.to_ns >= timeline.end_ns;
         }
-        // Of equals the worst culprit, which comes first.
+        // Of equals, the worst culprit wins, which comes first.
         let mut culprit = 0;
         for (index, &sum_ns) in by_culprit.iter().enumerate() {
             if sum_ns > by_culprit[culprit] {
@@ -402,7 +402,7 @@ impl Found {
 mod tests {
     use super::*;
 
-    /// The silences equal those that are found by looking at every event.
+    /// The silences are those that a look at every event finds.
     #[test]
     fn silences_are_those_between_neighbours() {
         let mut seed: u64 = 7;

@@ -18,15 +18,15 @@ use crate::util::quantity::{count, human, moment};
 pub struct Starved {
     /// Where they were spawned.
     pub place: Place,
-    /// The number of times that one of them was ready for so long.
+    /// The number of times that one of these tasks was ready for `least_ns` or longer.
     pub times: u64,
     /// The sum of these times, in ns.
     pub total_ns: u64,
     /// The longest time, in ns.
     pub longest_ns: u64,
-    /// When that began, in ns.
+    /// When the longest time began, in ns.
     pub longest_at_ns: u64,
-    /// The average number of workers that were in polls during that time.
+    /// The average number of workers that were in polls during the longest time.
     pub busy_workers: f64,
     /// The least time that a task must be ready to be counted, in ns.
     pub least_ns: u64,
@@ -79,19 +79,19 @@ impl Finding for Starved {
     }
 }
 
-/// A task must have been ready for so many times `long_poll`, and for [`LEAST_NS`].
+/// The least time that a task must have been ready: so many times `long_poll`, and at least [`LEAST_NS`].
 const LONG_POLLS: u128 = 100;
 const LEAST_NS: u64 = 100_000_000;
 
-/// The number of spawn locations for which the work of the workers meanwhile is added up: those with the longest waits.
+/// The most spawn locations for which the work of the workers meanwhile is added up: those with the longest waits.
 const MOST_PLACES: usize = 8;
 
-/// At least one worker must have been busy for one part in so many of a wait, and long polls may last for one part in so
-/// many.
+/// The workers must have been in polls for one part in so many of a wait, summed over workers, and long polls must have
+/// taken less than one part in so many.
 const BUSY_PART: u64 = 2;
 const LONG_PART: u64 = 2;
 
-/// Finds the spawn locations of such tasks, the one with the longest waits in sum first.
+/// Finds the spawn locations of starved tasks, the one with the longest waits in sum first.
 pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<Starved> {
     let least_ns = timeline.settings.long_poll.as_nanos().saturating_mul(LONG_POLLS);
     let Ok(least_ns) = u64::try_from(least_ns) else { return Vec::new() };
@@ -102,7 +102,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<Starved> {
     let mut candidates = waits(timeline, spelling, least_ns);
     crate::util::sort::by_key(&mut candidates, |waits| (Reverse(waits.sum_ns), waits.place));
     candidates.truncate(MOST_PLACES);
-    // Each has waited.
+    // Each location has a wait.
     let longest = |waits: &Waits| waits.spots.longest[0];
     let mut spans = Vec::new();
     for waits in &candidates {
@@ -140,7 +140,7 @@ struct Waits {
     sum_ns: u128,
 }
 
-/// Returns the waits of tasks for workers that took so long, by spawn location.
+/// Returns the waits of tasks for workers that took `least_ns` or longer, by spawn location.
 fn waits(timeline: &Timeline, spelling: &Spelling, least_ns: u64) -> Vec<Waits> {
     let (mut places, mut waits) = (Places::default(), Vec::new());
     for task in timeline.tasks.seen() {
@@ -175,7 +175,7 @@ fn waits(timeline: &Timeline, spelling: &Spelling, least_ns: u64) -> Vec<Waits> 
 struct Polled {
     /// Summed over workers, in ns.
     all_ns: u128,
-    /// The time that any worker was in a long poll, in ns.
+    /// The time that at least one worker was in a long poll, in ns.
     long_ns: u128,
 }
 

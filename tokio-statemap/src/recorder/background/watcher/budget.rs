@@ -11,13 +11,13 @@ const SHARE: u32 = if cfg!(debug_assertions) { 40 } else { 200 };
 /// The most time that may be saved up: a program with few long polls has all of them sampled.
 const SAVED_UP: Duration = Duration::from_millis(100);
 
-/// The number of rounds in which one poll may have its first sample though time is owed: a dozen a second in all, so that
-/// most functions are seen by which a program has long polls for some time.
-const ROUNDS_TO_A_FIRST: u32 = 4;
+/// The time after which another poll may have its first sample though time is owed: a dozen a second in all, so that most
+/// functions are seen by which a program has long polls for some time.
+const BETWEEN_FIRSTS: Duration = Duration::from_millis(80);
 
-/// The number of rounds in which one worker may be asked what it computes, though long polls need what is left: six a second at
-/// least, or a program of many long polls would never be said to compute anything else.
-const ROUNDS_TO_A_CPU_SAMPLE: u32 = 8;
+/// The time after which a worker may be asked what it computes though long polls need what is left: six a second at least, or a
+/// program of many long polls would never be said to compute anything else.
+const BETWEEN_CPU_SAMPLES: Duration = Duration::from_millis(160);
 
 /// The factor by which the time between two rounds grows while time is owed.
 const SLOWER: u32 = 4;
@@ -38,11 +38,10 @@ pub(super) struct Budget {
     since_ns: Option<u64>,
     /// The time that a look takes, of late.
     look_ns: i64,
-    rounds: u32,
-    /// `true` if a poll may have its first sample, though time is owed.
-    has_first: bool,
-    /// `true` if a worker may be asked what it computes, though little is left.
-    has_cpu_sample: bool,
+    /// The time of the last first sample of a poll that was taken though time was owed.
+    first_at: Option<Instant>,
+    /// The time when a worker was last asked what it computes.
+    cpu_sample_at: Option<Instant>,
 }
 
 impl Default for Budget {
@@ -52,9 +51,8 @@ impl Default for Budget {
             at: None,
             since_ns: None,
             look_ns: 500,
-            rounds: 0,
-            has_first: false,
-            has_cpu_sample: false,
+            first_at: None,
+            cpu_sample_at: None,
         }
     }
 }
@@ -64,9 +62,6 @@ impl Budget {
     /// measured, as that takes as long.
     pub(super) fn begin(&mut self, threads: usize) -> usize {
         self.start_for(threads);
-        self.rounds = self.rounds.wrapping_add(1);
-        self.has_first |= self.rounds % ROUNDS_TO_A_FIRST == 0;
-        self.has_cpu_sample |= self.rounds % ROUNDS_TO_A_CPU_SAMPLE == 0;
         self.earn(Instant::now())
     }
 
@@ -104,26 +99,35 @@ impl Budget {
     /// The first one says most, so a half of what is saved up is left for those.
     pub(super) fn allows_sample(&self, samples: u32) -> bool {
         match samples {
-            0 => self.left_ns > 0 || self.has_first,
+            0 => self.left_ns > 0 || self.is_over(self.first_at, BETWEEN_FIRSTS),
             _ => self.left_ns > nanos(SAVED_UP) / 2,
         }
     }
 
     /// Returns whether a thread may be asked what it computes. Long polls have most of what is left.
     pub(super) fn allows_cpu_sample(&self) -> bool {
-        self.has_cpu_sample || self.left_ns > nanos(SAVED_UP) / 10 * 9
+        self.left_ns > nanos(SAVED_UP) / 10 * 9
+            || self.is_over(self.cpu_sample_at, BETWEEN_CPU_SAMPLES)
+    }
+
+    /// Returns whether so much time has passed since then.
+    fn is_over(&self, since: Option<Instant>, time: Duration) -> bool {
+        let passed = |since| self.at.is_some_and(|at| at.saturating_duration_since(since) >= time);
+        since.is_none_or(passed)
     }
 
     /// Notes that a thread is asked what it computes.
     pub(super) fn takes_cpu_sample(&mut self) {
         self.start();
-        self.has_cpu_sample = false;
+        self.cpu_sample_at = self.at;
     }
 
     /// Notes that a poll that had so many samples gets another one.
     pub(super) fn takes_sample(&mut self, samples: u32) {
         self.start();
-        self.has_first &= samples > 0 || self.left_ns > 0;
+        if samples == 0 && self.left_ns <= 0 {
+            self.first_at = self.at;
+        }
     }
 
     /// Starts accounting before looks at so many threads, if these are many.
@@ -167,18 +171,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_is_asked_what_it_computes_whatever_is_owed() {
-        let mut budget = Budget { left_ns: i64::MIN / 2, ..Budget::default() };
-        let mut asked = 0;
-        for _ in 0..10 * ROUNDS_TO_A_CPU_SAMPLE {
-            budget.begin(1);
+    fn some_samples_are_taken_whatever_is_owed() {
+        let mut budget = Budget::default();
+        let (start, mut firsts, mut asked) = (Instant::now(), 0, 0);
+        for at in 0..1000 {
+            budget.left_ns = i64::MIN / 2;
+            budget.earn(start + Duration::from_millis(at));
             assert!(!budget.allows_sample(1));
+            if budget.allows_sample(0) {
+                budget.takes_sample(0);
+                firsts += 1;
+            }
             if budget.allows_cpu_sample() {
                 budget.takes_cpu_sample();
                 asked += 1;
             }
         }
-        assert_eq!(asked, 10);
+        assert_eq!((firsts, asked), (13, 7));
     }
 
     #[test]
@@ -192,11 +201,13 @@ mod tests {
         let left = after(10) - start;
         assert_eq!(budget.until_more_samples_at(start), Some(left));
         budget.left_ns = -10_000_000;
+        budget.takes_sample(0);
+        budget.left_ns = -10_000_000;
         assert_eq!(budget.earn(start), LEAST_LOOKS);
         assert!(!budget.allows_sample(0));
         // A processor's part in so much time is what is owed.
         assert_eq!(budget.earn(after(10)), LEAST_LOOKS);
-        assert!(!budget.allows_sample(0));
+        assert_eq!(budget.left_ns, 0);
         budget.earn(after(11));
         assert!(budget.allows_sample(0) && !budget.allows_sample(1));
         budget.earn(after(11 + 50));
