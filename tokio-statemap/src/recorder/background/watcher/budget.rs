@@ -8,7 +8,7 @@ use crate::sys::threads;
 /// measures how fast the program is: more is spent, or most long polls would have none.
 const SHARE: u32 = if cfg!(debug_assertions) { 40 } else { 200 };
 
-/// The most time that may be saved up: a program with few long polls has all of them sampled.
+/// The most time that may be saved up, and that may be owed: a program with few long polls has all of them sampled.
 const SAVED_UP: Duration = Duration::from_millis(100);
 
 /// The time after which another poll may have its first sample though time is owed: a dozen a second in all, so that most
@@ -148,7 +148,8 @@ impl Budget {
         let since_ns = self.since_ns.take();
         let taken_ns = since_ns.and_then(|since_ns| threads::cpu_ns()?.checked_sub(since_ns));
         let taken_ns = i64::try_from(taken_ns.unwrap_or_default()).unwrap_or(i64::MAX);
-        self.left_ns -= taken_ns;
+        // What first samples took beyond it isn't owed for minutes.
+        self.left_ns = self.left_ns.saturating_sub(taken_ns).max(-nanos(SAVED_UP));
         taken_ns
     }
 
