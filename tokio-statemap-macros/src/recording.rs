@@ -22,8 +22,8 @@ pub(crate) fn recording(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the folder of the program's package, which the page needs to show source. A program that shows no source doesn't
-/// contain the path.
+/// Returns the folder of the program's package, which the page needs to show source. A program that shows no source
+/// doesn't contain the path.
 fn package(source: Option<bool>) -> Option<TokenStream> {
     let package = quote! { ::core::option_env!("CARGO_MANIFEST_DIR") };
     match source {

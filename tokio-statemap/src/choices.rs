@@ -1,4 +1,4 @@
-//! What to keep, and what to record.
+//! The choice of what to keep, and what to record.
 
 /// The events to keep once there are more than `max_events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

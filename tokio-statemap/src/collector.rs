@@ -225,7 +225,8 @@ impl Collector {
         runtime.block_on(self.root(future, Location::caller(), || {}))
     }
 
-    /// Wraps `future` as a root future at `location`. `then` is called before its first poll, once the runtime is built.
+    /// Wraps `future` as a root future at `location`. `then` is called before its first poll, once the runtime is
+    /// built.
     pub(crate) fn root<F>(
         &self,
         future: F,
@@ -239,12 +240,12 @@ impl Collector {
         })
     }
 
-    /// Calls `f` once the runtime has started its threads, on one of these or on the one that polls the root future.
+    /// Calls `f` once the runtime has started its threads, on one of them or on the thread that polls the root future.
     pub(crate) fn when_built(&self, f: Box<dyn Fn() + Send + Sync>) {
         self.recorder.runtime.when_built(f);
     }
 
-    /// Returns `true` if a runtime was built with its hooks, as far as it has shown.
+    /// Returns `true` if a runtime is known to have been built with its hooks.
     pub(crate) fn is_built(&self) -> bool {
         self.recorder.runtime.is_hooked()
     }
@@ -254,9 +255,9 @@ impl Collector {
         self.recorder.runtime.has_threads()
     }
 
-    /// Returns `true` if its runtime is gone, with the builder: nothing has its hooks any more.
+    /// Returns `true` if its runtime and the builder are gone, so that nothing has its hooks any more.
     pub(crate) fn is_ended(&self) -> bool {
-        // Where nothing is traced no hook was installed.
+        // If nothing is traced, no hook was installed.
         self.config().trace_target != TraceTarget::None && Arc::strong_count(&self.recorder) == 1
     }
 
@@ -441,8 +442,8 @@ impl Collector {
         self.on_wanted_long_poll(threshold, || true, f);
     }
 
-    /// Like [`on_long_poll`](Self::on_long_poll), but only for polls for which `wants` returns
-    /// `true`. It is called on the watcher's thread.
+    /// Like [`on_long_poll`](Self::on_long_poll), but only for polls for which `wants` returns `true`. `wants` is
+    /// called on the watcher's thread.
     pub(crate) fn on_wanted_long_poll(
         &self,
         threshold: Duration,

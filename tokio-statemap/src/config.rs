@@ -44,9 +44,10 @@ pub struct CollectorConfig {
     pub include_spawn_location: bool,
     /// Enables recording the times at which tasks become ready, and who woke them. Default: `true`.
     ///
-    /// Where the wakers of tasks are seen ([`wakes`](Self::wakes)), these times are those of the wakes. Elsewhere this makes Tokio
-    /// read its own clock at each wake and each poll, which costs 60 to 150 ns per poll. Without it, a task that was woken and waits
-    /// for a worker looks like one that waits to be woken. It has no effect without this crate's feature `schedule-latency`.
+    /// If the wakers of tasks are seen ([`wakes`](Self::wakes)), these are the times of the wakes. Otherwise this makes
+    /// Tokio read its own clock at each wake and each poll, which costs 60 to 150 ns per poll. Without it, a task that
+    /// was woken and waits for a worker looks like one that waits to be woken. It has no effect without this crate's
+    /// feature `schedule-latency`.
     pub schedule_latency: bool,
     /// The minimum length of a poll that is called long. Default: 1 ms.
     pub long_poll: Duration,
@@ -57,10 +58,11 @@ pub struct CollectorConfig {
     /// or aarch64. A thread of this crate checks the polling threads every 5 ms and interrupts the
     /// busy ones for 1 to 10 µs.
     pub stacks: bool,
-    /// Enables seeing where tasks wait, all of them, as their wakers are cloned, and when they are woken. Default: `true`.
+    /// Enables recording where all tasks wait, by the clones of their wakers, and when they are woken. Default: `true`.
     ///
-    /// For that functions of this crate stand in for three of Tokio's, while anything is recorded, and for a moment when hooks are
-    /// registered. It has no effect without this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or aarch64. A wait takes 30 to 50 ns longer.
+    /// While anything is recorded, and for a moment when hooks are registered, functions of this crate stand in for
+    /// three of Tokio's. It has no effect without this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or
+    /// aarch64. A wait takes 30 to 50 ns longer.
     pub wakes: bool,
 }
 
@@ -89,7 +91,7 @@ impl CollectorConfig {
         self.trace_target.tracks_tasks() && self.schedule_latency && Self::CAN_KNOW_READY
     }
 
-    /// Returns whether root futures tell by their wakers when they become ready.
+    /// Returns whether the wakers of root futures show when these become ready.
     pub(crate) fn knows_wakes_of_roots(&self) -> bool {
         self.wakes && self.knows_ready()
     }

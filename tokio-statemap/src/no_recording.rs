@@ -11,8 +11,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::hooks::Hooks;
 
-/// Records runtimes that are built by hand, in a build with the feature `record`. In this one it does nothing: no hook is
-/// installed but the program's own, and no file is written.
+/// Records runtimes that are built by hand, in a build with the feature `record`. In this build it does nothing: it
+/// installs no hook but the program's own, and writes no file.
 #[derive(Debug, Default)]
 #[must_use = "a recording ends when it is dropped: keep it until the runtime was dropped"]
 pub struct Recording {
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// A program needs no `cfg`: all that it calls is there, runs, and leaves nothing.
+    /// A program needs no `cfg`: everything that it calls exists, runs, and leaves nothing behind.
     #[test]
     fn it_does_nothing_but_to_install_the_programs_own_hooks() {
         let path = std::env::temp_dir().join(format!("statemap-off-{}.html", std::process::id()));
@@ -130,7 +130,7 @@ mod tests {
         let recorded = recording.runtime_with(&mut builders[1], hooks);
         let [first, second] = builders.map(|mut builder| builder.build().unwrap());
         let sleeps = || async {
-            // The runtime parks meanwhile.
+            // The runtime parks during this time.
             tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(5)))
                 .await
                 .unwrap();

@@ -1,8 +1,8 @@
 //! The table of the attribute's keys.
 //!
-//! A key's row defines its parser and checks, its expansion, and its line in the documentation. A key but Tokio's and `configure`
-//! expands to a call of the method of the same name of `Recording`: a new key is a row here and a method in the library, in
-//! `recording/keys.rs`. A new kind of value is a type in [`own`](super::own).
+//! A key's row defines its parser and checks, its expansion, and its line in the documentation. Every key except
+//! Tokio's and `configure` expands to a call of the method of `Recording` with the same name. A new key is a row here
+//! and a method in the library, in `recording/keys.rs`. A new kind of value is a type in [`own`](super::own).
 //!
 //! ```text
 //! "key" field: type that parses it [[needs "feature"]],

@@ -85,8 +85,8 @@ pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weigh
     causes
 }
 
-/// Returns how long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns. Neither
-/// is the program's doing: such a lock is held for long only if the processor of its holder is taken away.
+/// Returns how long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns.
+/// Neither is the program's doing: such a lock is held for long only if the processor of its holder is taken away.
 pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
     let mut waited_ns: u64 = 0;
     // The wait that the last sample shows may have gone on to the end.
@@ -114,8 +114,9 @@ pub(super) fn weighted<'a>(
     })
 }
 
-/// Returns whether a sample shows a wait for a lock that the runtime takes for itself, or the recording at work. The latter
-/// unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised build.
+/// Returns whether a sample shows a wait for a lock that the runtime takes for itself, or the recording at work. The
+/// latter unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised
+/// build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
     let (mut is_runtimes, mut is_asked_for, mut wakes) = (false, false, false);
@@ -254,8 +255,8 @@ impl<T: Eq + Hash> Weights<T> {
 }
 
 impl Weights<StackFrame> {
-    /// Returns the function that makes up more than half of `all_ns`, at the line at which it was seen longest, and whether it
-    /// makes up all of it.
+    /// Returns the function that makes up more than half of `all_ns`, at the line at which it was seen longest, and
+    /// whether it makes up all of it.
     fn dominant(&self, all_ns: u64) -> Option<(&StackFrame, bool)> {
         // Each frame is compared with all others.
         const MOST: usize = 1000;
@@ -331,7 +332,7 @@ mod tests {
         let follows = frame("gimli::read::cfi::UnwindTable::next_row", FrameOrigin::Dependency);
         assert!(is_in_runtime(&sample(vec![follows, capture(), leaf(), own()])));
         assert!(!is_in_runtime(&sample(vec![leaf(), own()])));
-        // What the program does is its own, whatever polls it.
+        // A function of the program is never the runtime's, whatever polls it.
         assert!(!is_in_runtime(&sample(vec![own(), capture()])));
     }
 
@@ -379,7 +380,7 @@ mod tests {
         };
         assert_eq!(dominant(&[], 0), None);
         assert_eq!(dominant(&[("a", 1, 5)], 5), Some((1, true)));
-        // Of three lines of `a`, each is less than the one of `c`.
+        // Each of three lines of `a` has less weight than the line of `c`, but not their sum.
         let lines = [("a", 1, 2), ("c", 9, 5), ("a", 2, 3), ("a", 3, 2)];
         assert_eq!(dominant(&lines, 12), Some((2, false)));
         assert_eq!(dominant(&[("a", 1, 2), ("b", 2, 2)], 4), None);
@@ -424,7 +425,7 @@ mod tests {
         assert!(is_in_runtime(&waits(vec![wakes, sends])));
         let file = Some("/tokio-1.54.1/src/sync/watch.rs".into());
         assert!(!is_in_runtime(&waits(vec![StackFrame { file, ..runtime("send_modify<…>") }])));
-        // These the program calls to wait.
+        // The program calls these functions to wait.
         let receives = runtime("tokio::sync::mpsc::Receiver<T>::blocking_recv");
         assert!(!is_in_runtime(&waits(vec![receives])));
     }

@@ -30,8 +30,8 @@ pub struct Computed {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ComputedIn {
-    /// The program's own innermost function, or that of a dependency where none of the program's is on the stack, at the line
-    /// at which it was seen most. What it called counts as well.
+    /// The program's own innermost function, or that of a dependency where none of the program's is on the stack, at
+    /// the line at which it was seen most. What it called counts as well.
     pub frame: StackFrame,
     /// The program's functions that called it: see [`Culprit::callers`](super::Culprit::callers).
     pub callers: Vec<StackFrame>,

@@ -1,6 +1,7 @@
 //! Finds who is to blame for long polls: the function and line that blocked or computed, ranked by the harm done.
 //!
-//! The time that the machine took of a poll is subtracted first. A poll that is not long without it is blamed on nobody.
+//! The time that the machine took of a poll is subtracted first. A poll that isn't long without this time is blamed on
+//! nobody.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -23,8 +24,8 @@ use crate::util::map::Map;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Culprit {
-    /// The function to blame: the program's own innermost one, or that of a dependency where none of the program's is on
-    /// the stack. `None` if no such stack is known.
+    /// The function to blame: the program's own innermost one, or that of a dependency where none of the program's is
+    /// on the stack. `None` if no such stack is known.
     pub frame: Option<StackFrame>,
     /// The program's functions that called it for more than half of the time, the innermost first, each at the line at
     /// which it was seen longest: up to two. Empty if there are none, or no stack is known.
@@ -57,7 +58,8 @@ pub struct Culprit {
     pub delay: Delay,
     /// The longest of the polls, without the time that the machine took.
     pub longest: LongPoll,
-    /// The time that polls of its spawn location held workers, in the whole run and in what is kept: see [`InRun::scale`].
+    /// The time that polls of its spawn location held workers, in the whole run and in what is kept: see
+    /// [`InRun::scale`].
     pub(crate) in_run: InRun,
     /// The polls, by their tasks.
     pub(crate) at: NotCompared<Vec<PollAt>>,
@@ -72,8 +74,8 @@ pub struct LongPollBlame {
     /// The functions or spawn locations to blame, the worst first: those that did harm come first, then those that
     /// delayed others more in sum.
     pub culprits: Vec<Culprit>,
-    /// The spawn locations that are to blame as well, although none of their long polls is kept in detail. The one that
-    /// held workers longest comes first.
+    /// The spawn locations that are to blame as well, although none of their long polls is kept in detail, or not the
+    /// one that did harm. The one that held workers longest comes first.
     pub unexplained: Vec<LocationRow>,
     /// The long polls that are blamed on nobody.
     pub unattributed: Unattributed,
@@ -99,8 +101,8 @@ pub struct Unattributed {
     pub unseen_polls: u64,
     /// The time that these further polls took, in ns, without the time that the machine took.
     pub unseen_ns: u64,
-    /// The number of further polls that are not kept in detail, and neither is any other poll of their spawn location.
-    /// They are too few to blame the location.
+    /// The number of further polls that are not kept in detail, of spawn locations without a culprit. Either they are
+    /// too few to blame the location, or the machine accounts for those of its polls that are kept.
     pub dropped_polls: u64,
     /// The time that these dropped polls held workers, in ns.
     pub dropped_ns: u64,

@@ -9,8 +9,8 @@ use crate::statemap::read::{Entity, Statemap};
 
 /// Where the time went in statemap data of any program.
 ///
-/// Its `Display` is the text, without a newline at its end. All times are in ns. For this crate's own data there is a full
-/// report: see [`recordings`](crate::statemap::recordings).
+/// Its `Display` is the text, without a newline at its end. All times are in ns. For this crate's own data there is a
+/// full report: see [`recordings`](crate::statemap::recordings).
 ///
 /// # Examples
 ///

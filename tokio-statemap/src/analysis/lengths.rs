@@ -10,8 +10,8 @@ pub struct Lengths {
     pub p99_ns: u64,
     /// The longest.
     pub longest_ns: u64,
-    /// The number of each size: the upper bound of a step, in ns, and the number in it. The steps are 1, 2, 5, 10
-    /// and so on, from the first that isn't empty to the last.
+    /// The number of polls or waits of each size: the upper bound of a step, in ns, and the number in it. The bounds
+    /// are 1, 2, 5, 10 and so on, from the first step that isn't empty to the last.
     pub steps: Vec<(u64, u64)>,
 }
 
@@ -26,7 +26,7 @@ impl Lengths {
 
 /// Counts the lengths in each step: a length is in the first step whose bound it doesn't exceed.
 fn steps(lengths_ns: &[u64]) -> Vec<(u64, u64)> {
-    // Each with 1, 2, 5, 10 and so on as its bound; the last has no other than the greatest number.
+    // Each step has 1, 2, 5, 10 and so on as its bound. The last one has the greatest number as its bound.
     let mut steps = Vec::new();
     let mut decade = Some(1_u64);
     while let Some(base) = decade {

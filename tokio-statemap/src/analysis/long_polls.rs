@@ -20,28 +20,29 @@ pub struct LongPoll {
     pub frame: Option<StackFrame>,
     /// When the poll started, in ns.
     pub start_ns: u64,
-    /// The poll's own time, in ns: without what the machine took, and without waits for locks of the runtime's. Polls are
-    /// ranked by it. Where the poll isn't kept, its own time isn't known, and this is all of its length.
+    /// The poll's own time, in ns: without the time that the machine took, and without waits for locks of the
+    /// runtime's. Polls are ranked by it. For a poll that isn't kept, it is the whole length, as the own time isn't
+    /// known.
     pub own_ns: u64,
     /// The time that the poll held its worker, in ns of wall time; on a thread that is no worker, the time that it ran.
     pub length_ns: u64,
     /// The worker; `None` on a thread that is no worker.
     pub worker: Option<u32>,
-    /// The delay of other tasks meanwhile.
+    /// The delay of other tasks during the poll.
     pub delay: Delay,
     /// `true` if the poll still ran at the end.
     pub is_running: bool,
     /// `true` if the poll's start or end isn't known, so that it may have been longer.
     pub is_cut: bool,
-    /// `true` if the poll is kept in detail. If not, what it did and how others were delayed isn't known.
+    /// `true` if the poll is kept in detail. If not, it isn't known what it did and how others were delayed.
     pub is_kept: bool,
 }
 
 /// The number of polls that a report lists.
 pub(crate) const LONGEST_POLLS: usize = 10;
 
-/// Positions in the timeline that a report is of. They are left out of comparisons: the same run, read from files, may
-/// have its tasks in another order.
+/// Positions in the timeline of a report. They are left out of comparisons: the same run, read from files, may have its
+/// tasks in another order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NotCompared<T>(pub(super) T);
 

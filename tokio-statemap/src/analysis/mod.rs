@@ -6,7 +6,8 @@
 //! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `own_time`, `long_polls`.
 //! 3. All polls and waits: `locations`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `blockers`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
-//! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need none.
+//! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need
+//!    none.
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;

@@ -1,7 +1,8 @@
 //! The own time of a poll: the one definition of a poll's length, in all outputs.
 //!
-//! A poll holds its worker for its wall time. The part that the machine took, and the part that the poll waited for locks
-//! of the runtime's, isn't its own. Polls are ranked by own time; the wall time stands beside it where it differs.
+//! A poll holds its worker for its wall time. Its own time excludes the part that the machine took, and the part that
+//! the poll waited for locks of the runtime's. Polls are ranked by own time; the wall time stands beside it where it
+//! differs.
 
 use std::time::Duration;
 
@@ -10,14 +11,14 @@ use super::poll;
 use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, Timeline};
 
-/// The measure of what the machine took may be wrong by one part in so many of a poll's length.
+/// The error of the time that the machine took, as one part in so many of a poll's length.
 const SLACK_PART: u64 = 20;
 
-/// The time for which a poll held its worker, by what became of it.
+/// The time that a poll held its worker, split by how it was spent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnTime {
     length_ns: u64,
-    /// The time that the machine took the processor.
+    /// The time for which the machine took the processor.
     pub(super) taken_ns: u64,
     /// The time that the poll waited for locks of the runtime's own.
     pub(super) waited_ns: u64,
@@ -31,7 +32,7 @@ pub(super) fn own_ns(timeline: &Timeline, poll: &Poll) -> u64 {
 impl OwnTime {
     pub(super) fn from_poll(timeline: &Timeline, poll: &Poll) -> Self {
         let length_ns = poll::length_ns(timeline, poll);
-        // Nothing is known of shorter ones, of which there may be millions.
+        // Nothing is known about shorter polls, of which there may be millions.
         if u128::from(length_ns) < timeline.settings.long_poll.min(LEAST_AGE).as_nanos() {
             return Self { length_ns, taken_ns: 0, waited_ns: 0 };
         }
@@ -48,7 +49,7 @@ impl OwnTime {
 
     /// Returns whether the own time is certainly longer than `limit`.
     pub(super) fn is_over(self, limit: Duration) -> bool {
-        // What was taken is measured near a poll's edges, not at them.
+        // The time taken is measured near a poll's edges, not at them.
         let slack_ns = if self.taken_ns > 0 { self.length_ns / SLACK_PART } else { 0 };
         u128::from(self.own_ns().saturating_sub(slack_ns)) > limit.as_nanos()
     }

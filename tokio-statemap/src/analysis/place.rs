@@ -1,4 +1,4 @@
-//! Where tasks come from. The report groups tasks by it.
+//! The origin of tasks, by which the report groups them.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,19 +10,20 @@ use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::source_path::{self, is_of_dependency, shown_at};
 
-/// Where tasks come from: the report has a row for each place.
+/// The origin of tasks. The report has a row for each place.
 ///
-/// `Display` writes `src/main.rs:42:9`, followed by ` (main)` for the root future, or `location unknown`. The path begins with
-/// the package if that is from a registry: `axum-0.8.9/src/serve/mod.rs:389:5`. It has more parts where another spawn location
-/// of the run would look alike. Characters that could disturb a terminal are escaped.
+/// `Display` writes `src/main.rs:42:9`, followed by ` (main)` for the root future, or `location unknown`. The path
+/// begins with the package if that is from a registry: `axum-0.8.9/src/serve/mod.rs:389:5`. The path has more parts if
+/// another spawn location of the run would look the same. Characters that could disturb a terminal are escaped.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Place {
-    /// Where they were spawned; for `main`, where the function is. `None` if that isn't known.
+    /// The location at which they were spawned; for `main`, the location of the function. `None` if that isn't known.
     pub location: Option<SpawnLocation>,
     /// `true` if it is the root future of `block_on` rather than spawned tasks.
     pub is_root: bool,
-    /// The number of parts of the path that are shown beyond the usual ones: see [`levels`](crate::util::source_path::levels). Places are equal whatever their level.
+    /// The number of parts of the path that are shown beyond the usual ones: see
+    /// [`levels`](crate::util::source_path::levels). It doesn't matter for equality.
     pub(super) level: u8,
 }
 
@@ -35,7 +36,7 @@ impl Place {
         Self::new(task.location, matches!(task.key, TaskKey::Root(_)))
     }
 
-    /// Returns whether they were spawned by code of a dependency, or of std.
+    /// Returns whether the tasks were spawned by code of a dependency, or of std.
     pub(super) fn is_of_dependency(self) -> bool {
         self.location.is_some_and(|location| is_of_dependency(location.file))
     }
@@ -71,16 +72,16 @@ impl PartialOrd for Place {
     }
 }
 
-/// Some places, each with a number: what is known of each can be in a vector, and not in a map of its own.
+/// Some places, each with a number, so that facts about each can be in a vector rather than in a map.
 #[derive(Default)]
 pub(super) struct Places {
-    /// By number.
+    /// The places, in the order of their numbers.
     pub(super) all: Vec<Place>,
     numbers: Map<Place, usize>,
 }
 
 impl Places {
-    /// Returns the number of a place, which is the next one if it is new.
+    /// Returns the number of a place. A new place gets the next number.
     pub(super) fn number(&mut self, place: Place) -> usize {
         let next = self.all.len();
         let number = *self.numbers.get_or_insert_with(place, || next);

@@ -1,11 +1,12 @@
-//! Single polls of a timeline: where they are, how long they held their workers, and since when their tasks were ready.
+//! Single polls of a timeline: their positions, how long they held their workers, and since when their tasks were
+//! ready.
 
 use std::num::NonZeroU64;
 
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline};
 
-/// The position of a poll: the index of its task among those that were seen, and its own index there.
+/// The position of a poll: the index of its task among those that were seen, and its index among the task's polls.
 pub(super) type PollAt = (usize, usize);
 
 /// Returns how long a poll held its worker, in ns; on a thread that is no worker, the time that it ran.
@@ -16,24 +17,25 @@ pub(super) fn length_ns(timeline: &Timeline, poll: &Poll) -> u64 {
     }
 }
 
-/// Returns from when to when a poll held its worker, in ns.
+/// Returns the time in which a poll held its worker: from and to, in ns.
 pub(super) fn span_ns(timeline: &Timeline, at: PollAt) -> (u64, u64) {
     let poll = &timeline.tasks.seen()[at.0].polls[at.1];
     (poll.start_ns(), poll.start_ns().saturating_add(length_ns(timeline, poll)))
 }
 
-/// Returns since when `task` was ready for its poll number `index`, which may be still to come; `None` if that isn't
+/// Returns since when `task` was ready for its poll number `index`, which may still be to come; `None` if that isn't
 /// known.
 pub(super) fn ready_since(timeline: &Timeline, task: &Task, index: usize) -> Option<u64> {
     // A root future is in no run queue.
     if task.polls.is_empty() && matches!(task.key, TaskKey::Root(_)) {
         return None;
     }
-    // A task is ready from its spawn on, whatever its first wake says; if that was before the left edge, from there on.
+    // A task is ready from its spawn on, whatever its first wake says, or from the left edge on if the spawn was before
+    // it.
     let poll = task.polls.get(index);
     if index == 0 && task.first_state == TaskState::Spawned {
         let until_ns = poll.map_or(timeline.end_ns, Poll::start_ns);
-        // It may have been polled where nothing is kept.
+        // It may have been polled in a period that isn't kept.
         return match timeline.is_dropped_between(task.first_ns, until_ns) {
             true => poll.and_then(Poll::ready_ns),
             false => Some(task.first_ns),

@@ -1,6 +1,6 @@
 //! Every single poll, as the exports show it: how long it held its worker, why, and who is to blame.
 //!
-//! A poll is blamed as in the report: on the function of the culprit that it counts for.
+//! A poll is blamed as in the report: on the function of the culprit to which it belongs.
 
 use super::blame::{Blame, is_in_runtime, weighted};
 use super::own_time::own_ns;
@@ -8,7 +8,7 @@ use super::poll::{PollAt, length_ns, ready_since};
 use super::{LongPollBlame, Report};
 use crate::trace::timeline::{Poll, PollCause, PollSample, StackFrame, Task, Timeline};
 
-/// The polls of a timeline, with what its report says of each.
+/// The polls of a timeline, with what its report says about each.
 pub(crate) struct Polls<'a> {
     timeline: &'a Timeline,
     report: &'a Report,
@@ -23,9 +23,9 @@ pub(crate) struct Polls<'a> {
 pub(crate) struct PollFacts {
     /// The time that it held its worker, in ns; on a thread that is no worker, the time that it ran.
     pub(crate) held_ns: u64,
-    /// Its own time: that without what the machine took, and without waits for locks of the runtime's, in ns.
+    /// Its own time, in ns: without the time that the machine took, and without waits for locks of the runtime's.
     pub(crate) own_ns: u64,
-    /// The time that the task was ready before, in ns; `None` if that isn't known.
+    /// The time that the task was ready before the poll, in ns; `None` if that isn't known.
     pub(crate) ready_ns: Option<u64>,
     /// The way in which its time was spent.
     pub(crate) cause: Option<PollCause>,
@@ -38,7 +38,7 @@ pub(crate) struct PollFacts {
 /// The function or location that a poll is blamed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlamedOn {
-    /// The function and line; `None` where it is the spawn location.
+    /// The function and line; `None` if the spawn location is blamed.
     pub(crate) frame: Option<StackFrame>,
     /// The words for what the function did; empty if that isn't known.
     pub(crate) blocking_cause: String,
@@ -58,8 +58,8 @@ impl<'a> Polls<'a> {
         Self { timeline, report, blamed, unattributed }
     }
 
-    /// Returns what is known of a poll: `task` is an index into [`Tasks::seen`](crate::timeline::Tasks), `poll` one into its
-    /// polls.
+    /// Returns the facts known of a poll. `task` is an index into [`Tasks::seen`](crate::timeline::Tasks), and `poll`
+    /// an index into the task's polls.
     ///
     /// # Panics
     ///
@@ -95,7 +95,7 @@ impl<'a> Polls<'a> {
             let (frame, blocking_cause) = (culprit.frame.clone(), culprit.blocking_cause.clone());
             return Some(BlamedOn { frame, blocking_cause });
         }
-        // Off the workers it held nothing up, but it is shown what it did.
+        // A poll on a thread that is no worker held nothing up, but its function is shown.
         let blame = Blame::from_samples(self.timeline, poll).filter(|_| poll.worker().is_none())?;
         Some(BlamedOn {
             frame: blame.frames.heaviest().cloned(),
@@ -105,7 +105,8 @@ impl<'a> Polls<'a> {
 }
 
 impl PollCause {
-    /// Returns what took most of its time: `on-CPU`, `blocked`, `taken away` or `unknown`; of equals the first.
+    /// Returns the way in which most of its time was spent: `on-CPU`, `blocked`, `taken away` or `unknown`; of equals,
+    /// the first.
     pub(crate) fn most(&self) -> &'static str {
         let parts = [
             ("on-CPU", self.on_cpu_ns),
@@ -118,8 +119,8 @@ impl PollCause {
     }
 }
 
-/// Returns the stacks of a poll, each with the part of its own time that it stands for, in ns. The parts add up to all of
-/// it. Empty if no stack is known.
+/// Returns the stacks of a poll, each with the part of the poll's own time that it stands for, in ns. The parts add up
+/// to all of the own time. Empty if no stack is known.
 pub(crate) fn stacks<'a>(
     timeline: &'a Timeline,
     poll: &Poll,
@@ -132,7 +133,7 @@ pub(crate) fn stacks<'a>(
     let (mut so_far, mut given_ns) = (0, 0);
     shown.into_iter().map(move |(sample, ns)| {
         so_far += weight(ns);
-        // The last one reaches all of it, whatever is rounded before.
+        // The last part reaches the end, whatever was rounded before.
         let until_ns = (u128::from(own_ns) * so_far / sum) as u64;
         (sample, until_ns - std::mem::replace(&mut given_ns, until_ns))
     })

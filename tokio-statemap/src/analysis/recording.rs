@@ -8,7 +8,7 @@ use crate::symbols::file_of_address;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{Lacking, PollSample, Sampling, StackFrame, Timeline};
 
-/// In a shorter time the workers hardly do anything but start, so that nothing can be said of what holds them.
+/// In a shorter time the workers do little but start, so nothing can be said about what holds them.
 pub(super) const ENOUGH_RECORDED_NS: u64 = 10_000_000;
 
 /// Facts about the recording, and how much of it is kept.
@@ -23,34 +23,35 @@ pub struct Recording {
     pub end_ns: u64,
     /// The time that was recorded, in ns: from edge to edge, without the gaps.
     pub recorded_ns: u64,
-    /// The part of that time that is kept in detail, in ns; `None` if that is all of it, or if only that is known.
+    /// The part of that time that is kept in detail, in ns; `None` if everything is, or if only the kept part is known.
     ///
     /// If it is `Some`, the recorded time, the numbers of tasks and polls, the workers, the locations and the longest
     /// polls are those of the whole run. Culprits and waits are those of the detail.
     pub detail_ns: Option<u64>,
-    /// Since when the last events are kept, in ns: later than `begin_ns` if anything is kept from before.
+    /// The time since which all events are kept, in ns. It is later than `begin_ns` if some events from before are
+    /// kept, too.
     pub recent_ns: u64,
-    /// The number of stretches of time that are kept from before that, around the longest polls of the run.
+    /// The number of stretches of time before `recent_ns` that are kept, around the longest polls of the run.
     pub stretches_before: usize,
-    /// The length of these in all, in ns.
+    /// The total length of these stretches, in ns.
     pub before_ns: u64,
     /// The number of times that the recording was stopped between the edges, since `recent_ns`.
     pub gaps: usize,
     /// The number of events that the report is made of.
     pub events: u64,
-    /// The events that it lacks, by cause.
+    /// The events that the report lacks, by cause.
     pub lost: Lost,
-    /// The things that were to be recorded.
+    /// The kinds of entities that were to be recorded.
     pub trace_target: TraceTarget,
-    /// `true` if Tokio could report tasks at all.
+    /// `true` if this build of Tokio can report tasks.
     pub task_hooks: bool,
     /// `true` if the times at which tasks became ready were recorded.
     pub schedule_latency: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
-    /// The state of stack sampling: if it was on, and why stacks are missing.
+    /// The state of stack sampling: whether it was on, and why stacks are missing.
     pub sampling: Sampling,
-    /// `true` if the program was stripped, so that its functions are known by their addresses alone.
+    /// `true` if the program was stripped, so that its functions are known only by their addresses.
     pub(crate) is_stripped: bool,
     /// The parts that the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,
@@ -89,12 +90,12 @@ impl Recording {
         }
     }
 
-    /// Returns how long is kept in detail, in ns: all that was recorded, unless only a part of it is.
+    /// Returns how much of the recording is kept in detail, in ns.
     pub(crate) fn kept_ns(&self) -> u64 {
         self.detail_ns.unwrap_or(self.recorded_ns)
     }
 
-    /// Returns whether nothing was recorded. Of a part of a recording nothing may be kept.
+    /// Returns whether nothing was recorded, or nothing is kept in this part of a recording.
     pub(super) fn is_empty(&self) -> bool {
         self.events == 0 || self.lacking.time && self.recorded_ns == 0
     }
@@ -110,7 +111,7 @@ impl Recording {
     }
 }
 
-/// Returns whether functions of the program are known by their addresses alone.
+/// Returns whether functions of the program are known only by their addresses.
 fn is_stripped(timeline: &Timeline) -> bool {
     let is_unnamed = |sample: &PollSample| {
         sample.blamed().is_none() && sample.frames.iter().any(is_address_of_program)
@@ -118,7 +119,7 @@ fn is_stripped(timeline: &Timeline) -> bool {
     !timeline.places.unnamed.chains.is_empty() || timeline.long_polls.samples.iter().any(is_unnamed)
 }
 
-/// Returns whether a function is known by its address in the program alone. Addresses in libraries don't count: most
+/// Returns whether a function is known only by its address in the program. Addresses in libraries don't count, as most
 /// libraries name only the functions that others may call.
 fn is_address_of_program(frame: &StackFrame) -> bool {
     file_of_address(&frame.function).is_some_and(|file| !file.contains(".so"))

@@ -3,8 +3,8 @@
 use crate::trace::timeline::{FrameOrigin, StackFrame};
 use FrameOrigin::{Dependency, Runtime, Std, System};
 
-/// Returns in words what the program asked for. The outermost function that is in [`REQUESTS`] decides: the functions that
-/// it calls are how the library does it. `waits` says whether the thread waits for another one.
+/// Returns words for the program's request. The outermost function in [`REQUESTS`] decides, as the functions that it
+/// calls are the library's own business. `waits` is `true` if the thread waits for another one.
 pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
     for place in (0..inner.len()).rev() {
         let frame = &inner[place];
@@ -14,7 +14,7 @@ pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
                 Asks::Does(_) | Asks::Panics => true,
                 Asks::WaitsFor(_) | Asks::Lock(_) => waits,
                 Asks::Value => waits && !inner[..place].iter().any(wakes_tasks),
-                // The function that is to run once may itself wait for something.
+                // The function that is run once may itself wait for something.
                 Asks::Once => waits && inner[..place].iter().all(is_of_system),
             };
             let is_named = |name: &&str| function.contains(name) || is_in_file(frame, name);
@@ -28,15 +28,15 @@ pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
 
 /// The purpose of a call of a library's function.
 enum Asks {
-    /// This, whatever the function is blocked in meanwhile.
+    /// The call does this, whatever the function is blocked in.
     Does(&'static str),
-    /// To wait for this.
+    /// The call waits for this.
     WaitsFor(&'static str),
-    /// To look at the value of a watch channel, or to set it.
+    /// The call looks at the value of a watch channel, or sets it.
     Value,
-    /// To wait for such a lock, of the standard library or of parking_lot.
+    /// The call waits for a lock of this type, of the standard library or of parking_lot.
     Lock(&'static str),
-    /// To run something once, or to wait for the thread that does.
+    /// The call runs something once, or waits for the thread that does.
     Once,
     Panics,
 }
@@ -49,7 +49,7 @@ impl Asks {
         match self {
             Self::Does(words) | Self::WaitsFor(words) => (*words).to_owned(),
             Self::Value => "waited for the value of a watch channel".to_owned(),
-            // The stack of a panic is printed.
+            // A backtrace of the panic is printed.
             Self::Panics if is_any(&["BacktraceLock", "backtrace_rs", "/backtrace/src/"]) => {
                 "panicked, and printed a backtrace".to_owned()
             }
@@ -63,7 +63,7 @@ impl Asks {
     }
 }
 
-/// The requests: the origins of functions, parts of their names or of their files' names, and what they are called for.
+/// The requests: the origins of functions, parts of their names or of their files' names, and the purposes of a call.
 /// Work that other threads do for this one, such as Tokio's `lookup_host`, is not on its stack and not in the table.
 const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
     (&[System], &["getaddrinfo", "gethostbyname"], Asks::Does(LOOKED_UP)),
@@ -120,14 +120,14 @@ const LOOKED_UP: &str = "looked a host's name up";
 /// Names of the functions of watch channels, or of their file.
 const WATCH: &[&str] = &["tokio::sync::watch::", "/src/sync/watch.rs"];
 
-/// Returns whether it is a function of a watch channel. It waits for what the program holds: a `watch::Ref` locks out
-/// whoever sends.
+/// Returns whether a function is one of a watch channel. It waits for something that the program holds, as a
+/// `watch::Ref` keeps others from sending.
 pub(super) fn is_of_watch(frame: &StackFrame) -> bool {
     let function = without_types(&frame.function);
     WATCH.iter().any(|name| function.contains(name) || is_in_file(frame, name))
 }
 
-/// Returns whether a function is one by which the runtime wakes tasks, for which it takes locks of its own.
+/// Returns whether the runtime wakes tasks by this function, for which it takes locks of its own.
 pub(super) fn wakes_tasks(frame: &StackFrame) -> bool {
     const NAMES: [&str; 2] = ["tokio::runtime::", "tokio::sync::notify::"];
     const FILES: [&str; 2] = ["/src/runtime/", "/src/sync/notify.rs"];
@@ -150,7 +150,7 @@ fn is_in_file(frame: &StackFrame, name: &str) -> bool {
     frame.file.as_ref().is_some_and(|file| file.contains(name))
 }
 
-/// Returns a function's name without lists of types, which may contain any name: `std::sync::OnceLock::get` of
+/// Returns a function's name without lists of types, which may contain any name: `std::sync::OnceLock::get` for
 /// `std::sync::OnceLock<std::sync::Mutex<T>>::get`.
 fn without_types(function: &str) -> String {
     let (mut name, mut depth, mut before) = (String::with_capacity(function.len()), 0_u32, ' ');
@@ -176,7 +176,7 @@ mod tests {
         StackFrame { function, file, line: Some(1), origin }
     }
 
-    /// The stacks as they are seen, the innermost first.
+    /// Stacks as they are seen, the innermost function first.
     #[test]
     fn the_outermost_request_decides() {
         let std = |function| frame(function, None, Std);
@@ -221,7 +221,7 @@ mod tests {
                 ]),
                 "waited for the value of a watch channel",
             ),
-            // Its value is set, and those are woken that wait for it.
+            // The value is set, and the tasks that wait for it are woken.
             (
                 on_mutex(&[
                     runtime("tokio::runtime::scheduler::inject::Shared<T>::push"),
@@ -244,7 +244,7 @@ mod tests {
                 on_mutex(&[std("<str as std::net::ToSocketAddrs>::to_socket_addrs")]),
                 "looked a host's name up",
             ),
-            // The function that is to run once waits for something else.
+            // The function that is run once waits for something else.
             (
                 on_mutex(&[dependency("a::init"), std("std::sync::LazyLock<T>::force")]),
                 "waited for a std Mutex",

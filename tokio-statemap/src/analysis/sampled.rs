@@ -1,8 +1,8 @@
-//! Long polls that no sample shows, of tasks that are not blamed without one.
+//! Finds the long polls that have no sample and are not blamed without one.
 //!
-//! A virtual machine may stand still in ways that its kernel counts as a thread's own time: while the host reads a page of
-//! its memory, for example. A poll that is long by its own doing is sampled sooner or later, or another of its spawn
-//! location is. So where stacks are sampled, a spawn location without any sample is blamed only for many long polls.
+//! A virtual machine may stand still in ways that its kernel counts as a thread's own time, such as while the host
+//! reads a page of its memory. A poll that is long by its own doing is sampled sooner or later, or another poll of its
+//! spawn location is. So if stacks are sampled, a spawn location without any sample is only blamed for many long polls.
 
 use super::blocking_cause::PageFaults;
 use super::delay::is_harm;
@@ -12,17 +12,17 @@ use super::poll::PollAt;
 use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, SamplingState, Timeline};
 
-/// So many long polls of a spawn location are no chance, though none was sampled, if they are one of [`REGULAR_PART`] of
-/// its polls or more. Polls of a millisecond are over before they are sampled.
+/// So many long polls of a spawn location can't be chance, even if none was sampled, if they are at least one in
+/// [`REGULAR_PART`] of its polls. Polls of a millisecond are over before they are sampled.
 const REGULAR_POLLS: u64 = 10;
 const REGULAR_PART: u64 = 100;
 
-/// The long polls that are not blamed, as there is no sample of them where there could be one.
+/// The long polls that are not blamed because they have no sample although they could have one.
 pub(super) struct Unsampled<'a> {
     timeline: &'a Timeline,
-    /// `true` if stacks were sampled, and all samples are there.
+    /// `true` if stacks were sampled, and no sample is missing.
     is_sampled: bool,
-    /// The spawn locations that have few long polls, none of them sampled; sorted.
+    /// The spawn locations that have few long polls, none of which was sampled. They are sorted.
     places: Vec<Place>,
 }
 
@@ -70,22 +70,22 @@ impl<'a> Unsampled<'a> {
         Self { timeline, is_sampled, places }
     }
 
-    /// Returns whether a poll of a task of `place` is one of them.
+    /// Returns whether a poll of a task of `place` is one of these polls.
     pub(super) fn has(&self, place: Place, poll: &Poll) -> bool {
         self.places.binary_search(&place).is_ok()
             || self.is_at_edge(poll) && !is_sampled_poll(self.timeline, poll)
     }
 
-    /// Where causes are known in general, a poll without one is at an edge of the recording. In a part of a recording,
-    /// long polls of a known cause lie across edges.
+    /// Returns whether a poll is at an edge of the recording: it has no cause, although causes are known. In a part of
+    /// a recording, long polls with a known cause lie across edges.
     fn is_at_edge(&self, poll: &Poll) -> bool {
         let has_causes = !self.timeline.long_polls.causes.is_empty() && !self.timeline.lacking.time;
         self.is_sampled && has_causes && self.timeline.cause(poll).is_none()
     }
 }
 
-/// Returns whether a location may be blamed for long polls of which none is kept: they are too many for the machine, or
-/// one is too long, or no sample could show them anyway.
+/// Returns whether a location may be blamed for long polls none of which is kept. They must be too many, or one of them
+/// too long, for the machine to be the cause; or no sample could show them anyway.
 pub(super) fn is_blamed_without_sample(timeline: &Timeline, row: &LocationRow) -> bool {
     let is_sampled = timeline.long_polls.sampling.state == SamplingState::On
         && timeline.settings.long_poll >= LEAST_AGE;
@@ -94,18 +94,18 @@ pub(super) fn is_blamed_without_sample(timeline: &Timeline, row: &LocationRow) -
 
 /// Returns whether the longest poll of a location alone did harm.
 pub(super) fn did_longest_harm(timeline: &Timeline, row: &LocationRow) -> bool {
-    // Where polls ran off the workers, too, the longest may be one of these.
+    // If polls also ran on threads that are no workers, the longest may be one of these.
     let longest_ns = row.longest_ns.min(row.long_polls_ns);
     is_harm(0, longest_ns, timeline.settings.long_poll)
 }
 
-/// Returns whether so many long polls of all are no chance.
+/// Returns whether `long` of `all` polls are too many for chance.
 pub(super) fn is_regular(long: u64, all: u64) -> bool {
     long >= REGULAR_POLLS && long >= all / REGULAR_PART
 }
 
-/// Returns whether it is known what a poll did. Page faults need no sample: a thread that waits for one page after the
-/// other is hardly ever sampled.
+/// Returns whether it is known what a poll did. Page faults need no sample, as a thread that waits for one page after
+/// another is hardly ever sampled.
 fn is_sampled_poll(timeline: &Timeline, poll: &Poll) -> bool {
     !timeline.samples(poll).is_empty() || PageFaults::from_poll(timeline, poll).took_most
 }

@@ -1,4 +1,4 @@
-//! The order of several runtimes: the worst first.
+//! Sorts several runtimes, the worst first.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,8 @@ use super::report::Report;
 use crate::trace::timeline::Timeline;
 use crate::util::sort::by_key;
 
-/// Pairs timelines with their reports, and sorts them by what the verdicts say, the worst first. Equal ones keep their order.
+/// Pairs timelines with their reports, and sorts them by the severity of their first issues, the worst first. Equal
+/// ones keep their order.
 pub(crate) fn worst_first<'a>(
     timelines: &'a [Timeline],
     reports: &'a [Report],
@@ -17,16 +18,16 @@ pub(crate) fn worst_first<'a>(
     ranked
 }
 
-/// The severity of a report's first issue: a rank of its kind, then its amount in ns. The greater is the worse.
+/// The severity of a report's first issue: a rank of its kind, then its amount in ns. Greater is worse.
 pub(crate) type Severity = (u8, u128);
 
-/// Returns how bad the first issue of a report is.
+/// Returns the severity of a report's first issue.
 pub(crate) fn severity(report: &Report) -> Severity {
     let Some(issue) = report.issues().first() else { return (0, 0) };
     let kind = match issue {
         Issue::Stall(_) => 7,
         Issue::LongPolls(polls) if polls.did_harm => return (6, polls.harm_ns),
-        // As within a report, tasks that surely hang come before polls that delayed others for less.
+        // As within a report, tasks that certainly hang come before polls that delayed others for a shorter time.
         Issue::NeverFinished(never) if never.is_sure() => return (6, never.waited_ns.into()),
         Issue::Contended(queue) if queue.is_by_itself() => return (6, queue.total_ns),
         Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) => 5,

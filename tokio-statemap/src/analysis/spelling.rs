@@ -1,15 +1,15 @@
-//! Tells spawn locations of a run apart whose paths would be shown alike: those of two revisions of a repository, or of
-//! a package that is in two registries.
+//! Tells spawn locations of a run apart whose paths would look the same, such as those of two revisions of a
+//! repository, or of a package in two registries.
 
 use super::place::Place;
 use crate::trace::timeline::{Task, Timeline};
 use crate::util::map::Map;
 use crate::util::source_path::levels;
 
-/// The number of parts of each path that a run's outputs show.
+/// The number of parts that a run's outputs show of each path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// The [levels] of files. Nearly always empty.
+    /// The [levels] of files. The map is nearly always empty.
     levels: Map<&'static str, u8>,
 }
 
@@ -40,7 +40,7 @@ impl Spelling {
         place
     }
 
-    /// Returns where a task is from, as the run's outputs show it.
+    /// Returns the origin of a task as the run's outputs show it.
     pub(crate) fn place(&self, task: &Task) -> Place {
         self.spell(Place::of_task(task))
     }
@@ -89,13 +89,13 @@ mod tests {
                 assert!(said.trim_end_matches(" (main)").ends_with(&end), "{said}");
                 assert!(!said.contains("/registry/src/") && !said.starts_with('/'), "{said}");
             }
-            // All outputs spell them alike.
+            // All outputs show the same paths.
             let of_culprits = report.blame.culprits.iter().map(|culprit| culprit.place);
             let of_polls = report.longest_polls.iter().map(|poll| poll.place);
             for place in of_culprits.chain(of_polls) {
                 assert_eq!(place.to_string(), places.get(&place).unwrap().to_string());
             }
-            // So do those that begin with tasks: exports, limits, comparisons.
+            // Outputs that start from tasks do so, too: exports, limits, comparisons.
             let of_run = super::Spelling::from_timeline(&timeline);
             for task in timeline.tasks.iter() {
                 let place = report.place_of(task);

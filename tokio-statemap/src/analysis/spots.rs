@@ -1,4 +1,4 @@
-//! Where in the timeline an issue can be seen.
+//! The polls and waits at which an issue can be seen.
 
 use std::cmp::Reverse;
 
@@ -14,19 +14,19 @@ pub(crate) struct Spot {
     pub(crate) length_ns: u64,
 }
 
-/// Any number of spots, of which the longest are kept.
+/// Any number of spots, the longest of which are kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spots {
     /// The number of spots.
     pub(super) n: u64,
-    /// The longest, the longest first.
+    /// The longest spots, the longest first.
     pub(super) longest: Vec<Spot>,
     pub(super) longest_ns: u64,
-    /// The time that the shortest of all took, in ns; 0 if there are none.
+    /// The length of the shortest of all spots, in ns; 0 if there are none.
     pub(super) least_ns: u64,
 }
 
-/// The number of spots that are kept.
+/// The most spots that are kept.
 pub(super) const MOST: usize = 100;
 
 impl Spots {
@@ -37,7 +37,7 @@ impl Spots {
         }
         let least_ns = if self.n == 0 { other.least_ns } else { other.least_ns.min(self.least_ns) };
         let n = self.n.saturating_add(other.n);
-        // Those that are not kept are shorter than all that are.
+        // Spots that are not kept are shorter than all that are.
         for spot in other.longest {
             self.add(spot);
         }

@@ -1,4 +1,4 @@
-//! The sentences of a report: a headline, and those that follow it.
+//! The sentences of a report: a headline and details.
 
 use std::fmt;
 use std::time::Duration;
@@ -46,12 +46,12 @@ impl fmt::Display for Statement {
     }
 }
 
-/// Returns a place as sentences name it: its path is shortened where it is longer than a line.
+/// Returns a place as sentences name it. A path longer than a line is shortened.
 pub(super) fn place_name(place: Place) -> String {
     keep_right(&place.to_string(), COLUMNS)
 }
 
-/// Returns `tasks spawned at src/shop.rs:21:9`, or what stands in its place.
+/// Returns `tasks spawned at src/shop.rs:21:9`, or the words for a place without such a location.
 pub(super) fn tasks_of(place: Place) -> String {
     match tasks_origin(place) {
         Some(origin) => format!("tasks {origin}"),
@@ -80,7 +80,7 @@ fn root_future_of(place: Place) -> String {
     format!("the root future of {}", place_name(place))
 }
 
-/// Returns the text with a capital at its start.
+/// Returns the text with a capital first letter.
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
@@ -89,7 +89,7 @@ pub(super) fn capitalized(text: &str) -> String {
     capitalized
 }
 
-/// Returns `shop::render_invoice at src/shop.rs:21`, each part shortened where it is longer than a line.
+/// Returns `shop::render_invoice at src/shop.rs:21`. A part longer than a line is shortened.
 pub(crate) fn function_name(frame: &StackFrame) -> String {
     let name = keep_right(&clean(&frame.function), COLUMNS);
     let word = if frame.line.is_some() { "at" } else { "in" };
@@ -99,7 +99,7 @@ pub(crate) fn function_name(frame: &StackFrame) -> String {
     }
 }
 
-/// Returns who called a function that the sentence before is about; nothing if that isn't known.
+/// Returns a sentence that says who called the function of the sentence before; empty if that isn't known.
 pub(super) fn called_from(callers: &[StackFrame], are_all: bool) -> String {
     let was = if are_all { "was" } else { "was mostly" };
     match callers {
@@ -120,8 +120,8 @@ pub(super) fn setting(time: Duration) -> String {
     human_setting(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Returns how other tasks were delayed: `Meanwhile other tasks waited 3.20 s for a worker, in sum.` `during` is the first
-/// word or words.
+/// Returns a sentence on the delay of other tasks: `Meanwhile other tasks waited 3.20 s for a worker, in sum.` `during`
+/// is its first word or words.
 pub(super) fn delay_sentence(delay: Delay, during: &str) -> String {
     let late = match delay.latest_ns {
         0 => None,
@@ -141,7 +141,7 @@ pub(super) fn delay_sentence(delay: Delay, during: &str) -> String {
     }
 }
 
-/// Returns what no poll did, to follow `no poll`: `held a worker over 1 ms`.
+/// Returns the words that follow `no poll`: `held a worker over 1 ms`.
 pub(super) fn no_long_poll(unattributed: &Unattributed, long_poll: Duration) -> String {
     let is_seen = unattributed.unseen_polls == 0 && unattributed.dropped_polls == 0;
     let held = if is_seen { "held" } else { "was seen to hold" };

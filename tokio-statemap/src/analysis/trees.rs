@@ -1,4 +1,4 @@
-//! Where each live task is: the functions that it waits in, or that its thread runs.
+//! Shows where each live task is: in which functions it waits, or which functions its thread runs.
 
 mod fold;
 #[cfg(test)]
@@ -16,7 +16,8 @@ use crate::trace::timeline::{
 };
 use crate::util::map::Map;
 
-/// Paths of Tokio's functions whose tasks the runtime's driver, a child process or a thread wakes.
+/// Paths of Tokio's functions that wait for something outside of the program. The runtime's driver, a child process or
+/// a thread wakes their tasks.
 pub(super) const WOKEN_FROM_OUTSIDE: [&str; 6] = [
     "tokio::time::",
     "tokio::net::",
@@ -53,27 +54,27 @@ pub struct TaskTree {
     /// `true` if it may have been in that state for longer than is known.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub is_older: bool,
-    /// Where it is, as far as that is known.
+    /// Its place, as far as that is known.
     pub place: TreePlace,
-    /// `true` if it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for a timer, a signal
-    /// or I/O.
+    /// `true` if it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for a timer, a
+    /// signal or I/O.
     pub is_maybe_forgotten: bool,
 }
 
-/// Where a task is, as far as that is known.
+/// The place of a task, as far as that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "read", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum TreePlace {
-    /// It waits in these functions: one, with what it awaits; several if the stack could not be followed up to the task's
-    /// own function.
+    /// It waits in these functions: one, with the functions that it awaits; or several if the stack could not be
+    /// followed up to the task's own function.
     Waits(Vec<TreeFrame>),
-    /// It is being polled for long, in these functions, the outermost first.
+    /// A long poll of it is in progress, in these functions, the outermost first.
     Polled(Vec<TreeFrame>),
     /// Nothing kept the waker that it was polled with, so nothing will wake it.
     NothingWakes,
-    /// An unknown place. The waker of a task that waits was not seen, its stack could not be followed, or the task has waited
-    /// since before the recording started.
+    /// An unknown place. The waker of a task that waits was not seen, its stack could not be followed, or the task has
+    /// waited since before the recording.
     Unknown,
 }
 
@@ -123,18 +124,18 @@ pub struct StillWaiting {
     pub(crate) key: TaskKey,
 }
 
-/// A wait of so long may last for ever, if it is also half of what was recorded.
+/// The least length of a wait that may last for ever, in ns. It must also be half of what was recorded.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 
 impl Timeline {
-    /// Returns where each task is that is alive at the right edge: the root futures (`main` first), then spawned tasks by id.
-    /// Tasks of a `LocalSet` follow the task in whose polls they are polled.
+    /// Returns the place of each task that is alive at the right edge: the root futures (`main` first), then spawned
+    /// tasks by id. Tasks of a `LocalSet` follow the task in whose polls they are polled.
     ///
-    /// Where a task waits is known for all tasks where their wakers are seen (feature `wakes`), and otherwise for root futures
-    /// and for tasks spawned through this crate ([`task`](crate::task)).
+    /// The place of a waiting task is known for all tasks with the feature `wakes`, and otherwise for root futures and
+    /// for tasks spawned through this crate ([`task`](crate::task)).
     pub fn trees(&self) -> Vec<TaskTree> {
         let mut trees = Vec::new();
-        // There may be many of both.
+        // There may be many tasks and many local tasks.
         let mut local_tasks: Map<TaskKey, Vec<&LocalTask>> = Map::default();
         for local in &self.local_tasks {
             local_tasks.get_or_default(local.polled_in).push(local);
@@ -153,10 +154,10 @@ impl Timeline {
         trees
     }
 
-    /// Returns the tasks that still waited at the end at a known place, grouped by spawn location and place; none if they are
-    /// root futures alone. The end is the right edge, or the end of the runtime.
+    /// Returns the tasks that still waited at the end at a known place, grouped by spawn location and place; none if
+    /// only root futures did. The end is the right edge, or the end of the runtime.
     pub(super) fn still_waiting(&self) -> Vec<StillWaiting> {
-        // There may be a million tasks, so only what tells groups apart is kept.
+        // There may be a million tasks, so only the properties that tell groups apart are kept.
         let mut groups: Map<_, (Task, u64, usize, u64)> = Map::default();
         let shutdown = Shutdown::from_timeline(self);
         for task in self.tasks.one_by_one() {
@@ -183,7 +184,7 @@ impl Timeline {
                 Some((first, longest_ns, tasks, least_ns)) => {
                     *tasks += 1;
                     *least_ns = for_ns.min(*least_ns);
-                    // The first of equals, whatever the order of the map.
+                    // Of equals, the first wins, whatever the order of the map.
                     if for_ns > *longest_ns {
                         (*first, *longest_ns) = (task.into_owned(), for_ns);
                     }
@@ -259,7 +260,8 @@ impl Timeline {
         }
     }
 
-    /// Returns the state of a live task, since when it is in it, and whether it may be in it since before that.
+    /// Returns the state of a live task, the time since which it is known to be in it, and whether it may have been in
+    /// it before.
     fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
         let (mut since_ns, mut state) = (task.first_ns, task.first_state);
         for transition in self.transitions(task) {
@@ -299,7 +301,7 @@ impl Timeline {
         all
     }
 
-    /// Returns the functions of the last sample of the poll that goes on.
+    /// Returns the functions in the last sample of the poll in progress.
     fn place_of_poll(&self, task: &Task) -> TreePlace {
         let sample = match task.polls.last() {
             Some(open) if open.end_ns().is_none() => self.samples(open).last(),
@@ -340,7 +342,7 @@ impl TreeFrame {
         }
     }
 
-    /// Returns whether it awaits what the runtime's driver, a child process or a thread wakes, so that the wait will end.
+    /// Returns whether the runtime's driver, a child process or a thread ends the wait, so that it will end.
     fn is_woken_from_outside(&self) -> bool {
         const WOKEN_BY_RUNTIME: [&str; 2] = ["tokio::runtime::", "tokio::task::"];
         match &self.awaits[..] {

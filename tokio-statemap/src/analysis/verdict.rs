@@ -15,29 +15,29 @@ use super::workers;
 use crate::trace::timeline::Timeline;
 use crate::util::quantity::{human, percent};
 
-/// The verdict of a report: what held the runtime up, or what is known instead. `Display` says it in a few sentences.
+/// The verdict of a report: what held the runtime up, or what is known instead. `Display` writes it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// There are issues, the worst first: the verdict is the first of them. There is at least one.
+    /// There are issues: at least one, the worst first. The verdict is the first of them.
     Issues(Vec<Issue>),
     /// Nothing held the runtime up.
     Healthy(Box<Healthy>),
-    /// Less than 10 ms were recorded, and no poll was long: that is too little to tell.
+    /// Less than 10 ms were recorded, which is too little to tell, and no poll was long.
     TooShort {
         /// The time that was recorded, in ns.
         recorded_ns: u64,
         /// The length from which on a poll is called long.
         long_poll: Duration,
     },
-    /// Tasks were not recorded, so that none can be named.
+    /// Tasks were not recorded, so none can be named.
     TasksUnknown {
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: Option<f64>,
         /// `true` if Tokio could report tasks, but they were not to be recorded.
         task_hooks: bool,
     },
-    /// Tasks were recorded, but the file of them was not read.
+    /// Tasks were recorded, but their file was not read.
     TasksNotRead {
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: Option<f64>,
@@ -60,10 +60,10 @@ pub struct Healthy {
     pub is_partial: bool,
     /// The polls that were long, but are blamed on nobody.
     pub unattributed: Unattributed,
-    /// Tasks that waited for most of the time, up to the end. They may wait for a client that never came.
+    /// Tasks that waited up to the end for most of the time. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
-    /// The function in which polls computed most. `None` unless the workers were busy for half of the time and computed for a
-    /// third of that, and the function had a quarter of what they computed.
+    /// The function in which polls computed most. `None` unless the workers were busy for half of the time, polls
+    /// computed for a third of that, and the function had a quarter of the CPU time.
     pub computed: Option<ComputedIn>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
@@ -80,7 +80,7 @@ impl Verdict {
         self.statement().details
     }
 
-    /// Returns the issues, the worst first; none if there are none.
+    /// Returns the issues, the worst first. Empty if there are none.
     pub fn issues(&self) -> &[Issue] {
         match self {
             Self::Issues(issues) => issues,
@@ -160,10 +160,10 @@ impl Healthy {
     }
 }
 
-/// The share of the time for which the workers were busy from which on it is said what polls computed.
+/// The least share of the time that the workers must be busy for the function in which polls computed to be named.
 const BUSY: f64 = 0.5;
 
-/// A run without any spawned task for so long is likely to have runtimes that are not recorded.
+/// The least length of a run without any spawned task that suggests that some runtimes are not recorded.
 const NO_TASKS_NS: u64 = 1_000_000_000;
 
 /// Finds all issues, or what is known without them.

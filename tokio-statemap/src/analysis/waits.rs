@@ -1,4 +1,4 @@
-//! Where tasks waited, by the line that awaits.
+//! Measures where tasks waited, by the line that awaits.
 
 mod holders;
 pub(super) mod path;
@@ -20,21 +20,21 @@ use crate::util::quantity::{count, human_sum, percent, share};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waits {
-    /// A row for each line at which a task waited, the one with the longest waits in sum first. Empty if only the lines of
-    /// root futures are known.
+    /// The lines at which tasks waited, the one with the longest waits in sum first. Empty if only the lines of root
+    /// futures are known.
     pub lines: Vec<WaitRow>,
     /// The number of waits whose line isn't known.
     pub unknown: u64,
-    /// The time that these took in sum, in ns.
+    /// The time that the waits at unknown lines took in sum, in ns.
     pub unknown_ns: u128,
-    /// The number of waits in functions of which only the addresses are known.
+    /// The number of waits in functions that are only known by address.
     pub unnamed: u64,
-    /// The time that these took in sum, in ns.
+    /// The time that the waits in these functions took in sum, in ns.
     pub unnamed_ns: u128,
 }
 
 impl Waits {
-    /// Returns what isn't known, a sentence each.
+    /// Returns what isn't known about the waits, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
         let waits = |n, ns| format!("{}, {} in all", count(n, "wait"), human_sum(ns));
         let mut notes = Vec::new();
@@ -56,7 +56,7 @@ impl Waits {
     }
 }
 
-/// The waits at one line. A wait for several futures at once counts at the line of each.
+/// The waits at one line. A wait for several futures at once counts at the line of each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitRow {
@@ -66,32 +66,33 @@ pub struct WaitRow {
     pub awaits: Option<String>,
     /// The number of waits.
     pub times: u64,
-    /// The time that they took in sum, in ns: until the task was ready, or to the right edge.
+    /// The time that the waits took in sum, in ns: until the task was ready, or to the right edge.
     pub total_ns: u128,
-    /// The longest one, in ns.
+    /// The longest wait, in ns.
     pub longest_ns: u64,
-    /// The median, in ns.
+    /// The median length, in ns.
     pub p50_ns: u64,
     /// The length that 99 % of them did not exceed, in ns.
     pub p99_ns: u64,
     /// The number of tasks that waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
-    /// For how long no wait there had ended at the end, in ns, though tasks waited; `None` if none waited, or if that isn't
-    /// far longer than waits there took.
+    /// The time for which no wait there had ended at the end, in ns, although tasks waited; `None` if no task waited,
+    /// or if that time isn't far longer than earlier waits took.
     pub none_ended_for_ns: Option<u64>,
-    /// Where the holders of the lock waited meanwhile, if they did so at one line for most of the time that they held it.
+    /// The line at which the holders of the lock waited for most of the time that they held it, if there is one.
     pub holder: Option<Holder>,
 }
 
 impl WaitRow {
-    /// Returns the line, or else the function, and what is awaited there: `src/shop.rs:17, Mutex::lock`.
+    /// Returns the line, or the function if the line isn't known, and the awaited future: `src/shop.rs:17,
+    /// Mutex::lock`.
     pub(crate) fn label(&self) -> String {
         label(&self.at, self.awaits.as_deref())
     }
 }
 
 impl Holder {
-    /// Returns the lines down to its own, and what is awaited there.
+    /// Returns the lines from the lock's function down to its own, and the awaited future.
     pub(crate) fn label(&self) -> String {
         match (&self.path, &self.awaits) {
             (Some(path), Some(awaits)) => format!("{path}, {}", short(awaits)),
@@ -100,13 +101,13 @@ impl Holder {
         }
     }
 
-    /// Returns for how much of the time it held what others waited for: `94.3 %`.
+    /// Returns the share of the time of holding that was spent waiting at the line: `94.3 %`.
     pub(crate) fn percent(&self) -> String {
         percent(share(self.waited_ns, self.held_ns).unwrap_or(1.0))
     }
 }
 
-/// Returns a line, or else its function, and what is awaited there: `src/shop.rs:17, Mutex::lock`.
+/// Returns a line, or its function if the line isn't known, and the awaited future: `src/shop.rs:17, Mutex::lock`.
 pub(super) fn label(at: &StackFrame, awaits: Option<&str>) -> String {
     let line = match (at.line, source_line(at)) {
         (Some(_), Some(line)) => line,
@@ -131,7 +132,7 @@ pub(crate) fn place_label(wait: &Wait) -> String {
     labels.join(" + ")
 }
 
-/// Returns what all waits at one line have in common.
+/// Returns the properties that identify a line of waits.
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
     (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
 }
@@ -145,20 +146,21 @@ struct AtPlace {
     longest_ended_ns: u64,
 }
 
-/// So long without the end of a wait, and half of what is kept, or [`LONG_IN_ANY_CASE_NS`], is worth a sentence.
+/// The least time without the end of a wait that is worth a sentence. It must also be half of what is kept, or
+/// [`LONG_IN_ANY_CASE_NS`].
 const LONG_NS: u64 = 1_000_000_000;
 const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
-/// That must be so many times as long as any wait there took that ended.
+/// This time must be so many times as long as any wait there that ended.
 const TIMES_AS_LONG: u64 = 2;
 
 /// Finds where tasks waited.
 pub(super) fn find(timeline: &Timeline) -> Waits {
-    // In the order of the waits' numbers, which are small.
+    // The places, in the order of the waits' numbers, which are small.
     let mut places: Vec<AtPlace> = Vec::new();
     let mut waits = Waits::default();
     let mut is_of_tasks = false;
     let shutdown = Shutdown::from_timeline(timeline);
-    // Since then, it is known where each wait was that ended.
+    // Since this time, the place of every wait that ended is known.
     let mut known_since_ns = timeline.recent_ns.max(timeline.begin_ns);
     for &(_, to_ns) in &timeline.gaps {
         known_since_ns = known_since_ns.max(to_ns);
@@ -171,7 +173,7 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
         }
         for_each_wait(timeline, &task, shutdown, &mut |wait, from_ns, length_ns, is_now| {
             let id = match wait {
-                // Nothing kept its waker, so it waits at no line.
+                // Nothing kept the task's waker, so it waits at no line.
                 Some(WaitId::NOTHING) => return,
                 Some(id) if timeline.wait(id).is_some() => id,
                 Some(id) if timeline.places.unnamed.has(id) => {
@@ -211,7 +213,7 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
     waits
 }
 
-/// Calls `each` with each wait of a task: where it waited, since when, how long, and whether it went on at the end.
+/// Calls `each` with each wait of a task: its place, its start, its length, and whether it went on at the end.
 pub(crate) fn for_each_wait(
     timeline: &Timeline,
     task: &Task,
@@ -261,7 +263,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u6
         for line in wait.lines() {
             keys.push(line_of(line));
         }
-        // Both branches of a `join!` may be of one line.
+        // Both branches of a `join!` may be on one line.
         crate::util::sort::by_key(&mut keys, |&(at, awaits)| (order(at), awaits));
         keys.dedup();
         if let [only] = keys[..] {
@@ -282,7 +284,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u6
             total_ns += u128::from(ns);
         }
         let longest_ns = quantile(&mut place.lengths_ns, 100);
-        // Nobody may have waited before.
+        // No task may have waited before.
         let none_ended_for_ns =
             end_ns.saturating_sub(place.last_ended_ns.max(known_since_ns)).min(longest_ns);
         let is_long = place.now > 0
@@ -323,7 +325,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u6
     rows
 }
 
-/// Returns a key by which no two functions are equal, so that rows don't go by the order of a map.
+/// Returns a key that is different for any two functions, so that the order of rows doesn't depend on a map.
 fn order(at: &StackFrame) -> (Option<&str>, Option<u32>, &str, u8) {
     (at.file.as_deref(), at.line, &at.function, at.origin as u8)
 }

@@ -1,4 +1,4 @@
-//! The whole run, where only a part of it is kept in detail: its sums, and which of them the detail explains.
+//! The sums of a whole run of which only a part is kept in detail, and the part of them that the detail explains.
 
 use std::cmp::Reverse;
 
@@ -15,10 +15,10 @@ use crate::trace::summary::{LocationSummary, Summary, SummedPoll, WorkerSummary}
 use crate::trace::timeline::Timeline;
 use crate::util::map::Map;
 
-/// A poll that may be kept in detail.
+/// A long poll of a run, which may be kept in detail.
 #[derive(Clone, Copy)]
 pub(super) struct Listed<'a> {
-    /// The poll in the sums; `None` where these aren't needed.
+    /// The poll in the sums; `None` if the sums aren't needed.
     summed: Option<(&'a SummedPoll, Place)>,
     /// Its position in the timeline, if it is kept.
     pub(super) at: Option<PollAt>,
@@ -35,7 +35,7 @@ impl<'a> Listed<'a> {
         Some(Self { summed: Some((poll, place)), at: find(timeline, poll) })
     }
 
-    /// Returns its own time, in ns.
+    /// Returns the own time of the poll, in ns.
     fn own_ns(self, timeline: &Timeline) -> u64 {
         let described = self.describe(timeline, &Spelling::default(), Delay::default());
         described.map_or(0, |poll| poll.own_ns)
@@ -65,7 +65,7 @@ impl<'a> Listed<'a> {
                 is_kept: false,
             });
         };
-        // The length is that in the sums: the detail may have only a part of the poll.
+        // The length is taken from the sums, as the detail may have only a part of the poll.
         let (start_ns, length_ns, is_cut) = (summed.start_ns, summed.length_ns, summed.is_cut);
         let own_ns = length_ns.saturating_sub(kept.length_ns.saturating_sub(kept.own_ns));
         let is_cut = is_cut && !kept.is_running;
@@ -73,7 +73,8 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Returns the longest polls of the run, by own time as far as that is known: of a poll that isn't kept it is wall time.
+/// Returns the longest polls of the run by own time, or by wall time for polls that aren't kept, whose own time isn't
+/// known.
 pub(super) fn longest<'a>(timeline: &Timeline, sums: &'a Summary) -> Vec<Listed<'a>> {
     let mut ranked = Vec::new();
     for poll in &sums.longest_polls {
@@ -81,7 +82,7 @@ pub(super) fn longest<'a>(timeline: &Timeline, sums: &'a Summary) -> Vec<Listed<
             ranked.push((listed.own_ns(timeline), listed));
         }
     }
-    // The sort is stable: of equals the first is that which the sums have first.
+    // The sort is stable: of equals, the one that is first in the sums comes first.
     crate::util::sort::by_key(&mut ranked, |(own_ns, _)| Reverse(*own_ns));
     let mut longest = Vec::new();
     for (_, listed) in &ranked[..ranked.len().min(LONGEST_POLLS)] {
@@ -102,7 +103,7 @@ pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<L
         }
         let Some(listed) = Listed::from_sums(timeline, sums, poll) else { continue };
         let own_ns = listed.own_ns(timeline);
-        // The first of equals.
+        // Of equals, the first wins.
         if longest.is_none_or(|(longest_ns, _)| own_ns > longest_ns) {
             longest = Some((own_ns, listed));
         }
@@ -110,7 +111,7 @@ pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<L
     longest.map(|(_, listed)| listed)
 }
 
-/// Returns the position of a poll in the timeline, if it is kept, or a part of it.
+/// Returns the position of a poll in the timeline, if it or a part of it is kept.
 fn find(timeline: &Timeline, poll: &SummedPoll) -> Option<PollAt> {
     let tasks = timeline.tasks.seen();
     let index = tasks.binary_search_by_key(&poll.task, |task| task.key).ok()?;
@@ -122,7 +123,7 @@ fn find(timeline: &Timeline, poll: &SummedPoll) -> Option<PollAt> {
     (is_it || is_part).then_some((index, next))
 }
 
-/// Returns the rows of all spawn locations. `kept` are those of what is kept in detail.
+/// Returns the rows of all spawn locations. `kept` has the rows of what is kept in detail.
 pub(super) fn rows(sums: &Summary, kept: &[LocationRow], knows_ready: bool) -> Vec<LocationRow> {
     let mut places: Map<Place, usize> = Map::default();
     for (index, row) in kept.iter().enumerate() {
@@ -139,7 +140,7 @@ pub(super) fn rows(sums: &Summary, kept: &[LocationRow], knows_ready: bool) -> V
         }
         rows.push(row(location, of_it, knows_ready));
     }
-    // The sums have all that is kept, unless the file was edited.
+    // The sums include everything that is kept, unless the file was edited.
     for (index, row) in kept.iter().enumerate() {
         if !is_summed[index] {
             rows.push(*row);
@@ -150,7 +151,7 @@ pub(super) fn rows(sums: &Summary, kept: &[LocationRow], knows_ready: bool) -> V
 }
 
 fn row(sums: &LocationSummary, kept: Option<&LocationRow>, knows_ready: bool) -> LocationRow {
-    // Tasks that are ready at the end have had no poll yet that would be among the sums.
+    // Tasks that are ready at the end have had no poll yet, so the sums don't include them.
     let is_ready_known = knows_ready && !sums.ready.steps.is_empty();
     let longest_ready_ns = is_ready_known.then_some(sums.ready.longest_ns);
     let [most_polls_of_a_task, kept_long_polls, kept_long_polls_ns] = match kept {
@@ -193,9 +194,9 @@ pub(super) fn workers(sums: &Summary) -> Vec<WorkerShare> {
     shares
 }
 
-/// Returns the locations that are to blame for long polls of which none is kept in detail, or not the one that did harm:
-/// those that held workers longest first. The polls of the others go to `unattributed`: the machine may account for them,
-/// or it does for all polls of the location that are kept.
+/// Returns the locations that are to blame for long polls none of which is kept in detail, or at least not the one that
+/// did harm. The one that held workers longest comes first. The dropped polls of other locations without a culprit go
+/// to `unattributed`: the machine may account for them, or it accounts for all polls of the location that are kept.
 pub(super) fn unexplained(
     timeline: &Timeline,
     sums: &Summary,
@@ -211,7 +212,7 @@ pub(super) fn unexplained(
         let has_culprit = culprits.iter().any(|culprit| culprit.place == row.place);
         let is_blamed = match row.kept_long_polls {
             0 => sampled::is_blamed_without_sample(timeline, row),
-            // What is known of shorter polls, or of an end of the longest, doesn't explain the longest.
+            // Facts about shorter polls, or about an end of the longest, don't explain the longest.
             _ => {
                 !has_culprit
                     && sampled::did_longest_harm(timeline, row)
@@ -231,8 +232,8 @@ pub(super) fn unexplained(
     blamed
 }
 
-/// Returns whether a location of whose long polls none is kept did more harm than the culprit, as far as that can be told:
-/// it is known how long its polls held workers, but not which tasks waited meanwhile.
+/// Returns whether a location none of whose long polls is kept did more harm than the culprit, as far as that is known:
+/// how long its polls held workers is known, but not which tasks waited meanwhile.
 pub(super) fn is_worse(row: &LocationRow, culprit: Option<&Culprit>) -> bool {
     culprit.is_none_or(|culprit| u128::from(row.long_polls_ns) > culprit.harm_ns())
 }

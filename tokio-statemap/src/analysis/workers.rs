@@ -63,7 +63,8 @@ pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
 fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
     let mut spent =
         WorkerShare { index: worker.index, running_ns: 0, parked_ns: 0, parks: worker.parks };
-    // What a worker did in a gap isn't known, though its spans reach across it. Gaps and spans are in the order of time.
+    // It isn't known what a worker did in a gap, although its spans reach across it. Gaps and spans are in the order of
+    // time.
     let mut gaps = timeline.gaps.as_slice();
     for span in worker.spans(timeline.end_ns) {
         while let [(_, to), rest @ ..] = gaps {

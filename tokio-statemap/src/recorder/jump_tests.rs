@@ -26,7 +26,7 @@ impl Run {
         Self { fake, recorder }
     }
 
-    /// Time passes, in steps after each of which an anchor is taken if one is due.
+    /// Lets time pass, in steps after each of which an anchor is taken if one is due.
     fn run(&self, time: Duration) {
         let step = 5 * MS;
         let mut left = time;
@@ -37,7 +37,7 @@ impl Run {
         }
     }
 
-    /// A poll of 100 ms of a task, in the middle of which this happens.
+    /// Records a poll of a task that takes 100 ms, with `amid` in the middle.
     fn poll(&self, id: u64, amid: impl FnOnce(&Fake)) {
         self.recorder.poll_started(id, &|_| None, 0, || None);
         self.run(40 * MS);
@@ -79,7 +79,7 @@ fn a_poll_that_the_machine_slept_in_is_cut() {
     let around = polls(&timeline, 20);
     let [before, after] = around[..] else { panic!("{around:?}") };
     assert!(before.is_cut_right() && after.is_cut_left());
-    // Where in the time of an anchor or two it was isn't known.
+    // It isn't known where the jump was in the time of an anchor or two.
     for part in [before, after] {
         assert!(part.length_ns(timeline.end_ns) <= 300_000_000, "{part:?}");
     }
@@ -91,7 +91,7 @@ fn a_poll_that_the_machine_slept_in_is_cut() {
     assert!(clock.jumps == 1 && clock.jumped_ns.abs_diff(50_000_000_000) < 100_000, "{clock:?}");
     assert!(!clock.went_back && !clock.lost_source);
 
-    // The sums know it, too, and that it wasn't stopped: nothing is said to have ended in it.
+    // The sums include the jump, and don't take it for a stop: nothing is said to have ended in it.
     let summary = timeline.whole_run().expect("a summary");
     assert_eq!(summary.polls, 40);
     assert_eq!(summary.recorded_ns, timeline.recorded_ns());
@@ -102,7 +102,7 @@ fn a_poll_that_the_machine_slept_in_is_cut() {
     assert!(said.contains("The clock jumped by 50.0 s, as when the machine sleeps."), "{report}");
 }
 
-/// A flight recorder knows who is who after many nights.
+/// A flight recorder still knows its tasks after many nights.
 #[test]
 fn tasks_that_sleep_with_the_machine_are_not_forgotten() {
     let config = CollectorConfig { max_events: 200, stacks: false, ..CollectorConfig::default() };
@@ -121,7 +121,7 @@ fn tasks_that_sleep_with_the_machine_are_not_forgotten() {
         run.poll(3, |_| {});
         run.recorder.kept.flush();
     }
-    // Of the first ones no event may be kept any more.
+    // No event of the first nights may be kept any more.
     let windows = run.recorder.kept.windows().all.clone();
     assert!(windows.len() > 1 && windows[1..].iter().all(|w| w.is_after_jump), "{windows:?}");
     let timeline = run.timeline();
@@ -206,7 +206,7 @@ fn a_counter_that_goes_back_breaks_nothing() {
         let timeline = check(emitted);
         assert!(timeline.machine.clock.went_back);
         assert_100_ms(&timeline, 8);
-        // It doesn't end before it began, though the counter had it so.
+        // The poll doesn't end before it began, though by the counter it did.
         let amid = polls(&timeline, 7);
         let [poll] = amid[..] else { panic!("{amid:?}") };
         assert!(poll.end_ns().is_some_and(|end| end >= poll.start_ns()), "{poll:?}");
@@ -226,7 +226,7 @@ fn a_counter_that_goes_back_breaks_nothing() {
             let Event::TaskSpawn { task_id, .. } = event else { return None };
             Some(task_id)
         });
-        // Those of before the anchor are out of place, and none is lost.
+        // The spawns before the anchor are out of order, and none is lost.
         let mut ids: Vec<_> = ids.collect();
         assert!(ids[702..].iter().copied().eq(702..1000));
         ids.sort_unstable();
@@ -238,7 +238,7 @@ fn a_counter_that_goes_back_breaks_nothing() {
                 emitted += 1;
             }
         };
-        // Also while they are evicted.
+        // The same holds while they are evicted.
         for round in 1..10 {
             spawn(1000 * round..1000 * (round + 1));
         }

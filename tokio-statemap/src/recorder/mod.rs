@@ -1,4 +1,4 @@
-//! The recorder: the path from a runtime hook to a record in memory, what is kept of that, and captures of it.
+//! The recorder: the path from a runtime hook to a record in memory, the records that are kept, and captures of them.
 //!
 //! A [`Recorder`] composes the parts, and nothing below knows it. Each line imports only from those above it, which
 //! `tests/tests/repository/layers.rs` checks:
@@ -9,7 +9,8 @@
 //! - [`memory`]: what evicted records leave behind.
 //! - [`kept`]: all of that for one recorder, behind locks. It evicts, and collects full chunks.
 //! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
-//! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker is cloned.
+//! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker
+//!   is cloned.
 //! - [`hot`]: what hooks do.
 //! - [`waits`]: where tasks wait. [`root_waker`]: the waker of a root future.
 //! - [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.

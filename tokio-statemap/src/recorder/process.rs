@@ -1,6 +1,7 @@
-//! Knows if this process has the background thread, and wakes it.
+//! Tells whether this process has the background thread, and wakes the thread.
 //!
-//! This is all that hooks know of the thread: what it does is in [`background`](crate::recorder::background), above them.
+//! This is all that hooks know of the thread. What the thread does is in [`background`](crate::recorder::background),
+//! above them.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -11,7 +12,7 @@ use crate::util::sync::{lock, try_lock};
 /// This process.
 pub(super) static PROCESS: Process = Process::new();
 
-/// Which process has the background thread.
+/// The process that has the background thread.
 #[derive(Debug)]
 pub(super) struct Process {
     /// The process that last had the thread, even if it no longer has it; 0 if none ever had.
@@ -59,7 +60,7 @@ pub(crate) fn is_forked() -> bool {
     PROCESS.is_forked()
 }
 
-/// In a model, sets whether there is the thread, which is one of the model.
+/// In a model, sets whether the thread exists, which is one of the model's.
 #[cfg(all(test, statemap_loom))]
 pub(crate) fn pretend_there(is_there: bool) {
     PROCESS.adopt();
@@ -72,8 +73,8 @@ static SLEEPS: AtomicBool = AtomicBool::new(false);
 static SLEEP: Mutex<()> = Mutex::new(());
 static WAKE: Condvar = Condvar::new();
 
-/// Returns whether the child of a fork can have a thread of its own. It can't if the parent had the lock of its sleep, which
-/// nobody will unlock.
+/// Returns whether the child of a fork can have a thread of its own. It can't if the lock of the thread's sleep was
+/// held in the parent, as nobody will unlock it.
 pub(super) fn can_have_thread_after_fork() -> bool {
     let is_free = try_lock(&SLEEP).is_some();
     if is_free {

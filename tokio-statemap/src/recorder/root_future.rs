@@ -53,7 +53,7 @@ impl<F> Root<F> {
             recorder.task_spawned(seen.id(), located);
             seen
         });
-        // Where nothing is recorded the probe does nothing.
+        // If nothing is recorded, the probe does nothing.
         let id = seen.as_ref().map_or(ROOT, RootRecorder::id);
         Self { future: Probe::root(future, location, id), seen, built: None }
     }
@@ -108,7 +108,7 @@ struct RootRecorder {
     recorder: Arc<Shared>,
     number: u32,
     worker: RootWorker,
-    /// `None` if these aren't wanted.
+    /// `None` if wakes aren't wanted.
     wakes: Option<RootWakes>,
 }
 

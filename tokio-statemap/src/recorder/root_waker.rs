@@ -8,7 +8,7 @@ use std::task::{Context, Wake, Waker};
 use crate::recorder::chains::waking;
 use crate::recorder::wakes::{self, Slot};
 
-/// What a root future is called in its own slot, in which nothing else is.
+/// The id of a root future in its slot, which it has for itself.
 const ROOT_FUTURE: u64 = 0;
 
 /// The wakes of a root future.
@@ -18,33 +18,34 @@ pub(crate) struct RootWakes {
     waker: Option<RootWaker>,
 }
 
-/// A waker of ours, and the runtime's that it is around.
+/// A waker of ours, and the runtime's waker that it wraps.
 #[derive(Debug)]
 struct RootWaker {
     around: Parts,
     own: Waker,
 }
 
-/// The addresses of the parts of a waker. Those of a clone may be others, as a compiler may make two tables of a type's functions, so
-/// `will_wake` of a clone would not do.
+/// The addresses of the parts of a waker. A clone may have others, as a compiler may make two tables of a type's
+/// functions: so `will_wake` of a clone would not do.
 type Parts = (usize, usize);
 
 impl RootWakes {
-    /// A poll starts. Returns the wake that made the future ready; `None` if there was none, as for its first poll.
+    /// Called as a poll starts. Returns the wake that made the future ready; `None` if there was none, as for its first
+    /// poll.
     pub(crate) fn poll_starts(&self) -> Option<wakes::Wake> {
         self.slot.poll_starts(ROOT_FUTURE)
     }
 
-    /// It ends.
+    /// Called as a poll ends.
     pub(crate) fn poll_ends(&self) {
         self.slot.poll_ends(ROOT_FUTURE);
     }
 
-    /// Returns the context in which to poll the future, in that of its runtime. The waker stays the same as long as the runtime's
-    /// does.
+    /// Returns the context in which to poll the future, within that of its runtime. The waker stays the same as long as
+    /// the runtime's does.
     pub(crate) fn context(&mut self, cx: &Context<'_>) -> Context<'_> {
         let waker = cx.waker();
-        // The clone that `own` has keeps the address from being used anew.
+        // The clone in `own` keeps the address from being reused.
         let around = (waker.data().addr(), std::ptr::from_ref(waker.vtable()).addr());
         let known = self.waker.take().filter(|known| known.around == around);
         let waker = self.waker.insert(known.unwrap_or_else(|| {
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn a_wake_is_noted_and_passed_on() {
         let (mut inner, mut outer) = (RootWakes::default(), RootWakes::default());
-        // A root future within another one.
+        // This is a root future within another one.
         let waker =
             inner.context(&outer.context(&Context::from_waker(Waker::noop()))).waker().clone();
         assert_eq!(inner.poll_starts(), None);

@@ -1,5 +1,5 @@
-//! All at once: workers, threads that end, snapshots, drains, summaries, and recording that stops and starts. The
-//! account is exact at the end.
+//! Everything at once: workers, threads that end, snapshots, drains, summaries, and recording that stops and starts. At
+//! the end, the account is exact.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// The number of plain threads that emit at a time, and of those that come after each other.
+/// The number of plain threads that emit at a time, and of those that follow each other.
 const THREADS: u64 = 3;
 const PARTS: u64 = 20;
 const EVENTS: u64 = 300;
@@ -62,7 +62,7 @@ fn tasks(snapshot: &Snapshot) -> u64 {
     snapshot.sums().rows.iter().map(|row| row.tasks).sum()
 }
 
-/// A thread that does it again and again until all has ended.
+/// Starts a thread that does something again and again until all has ended.
 fn until<'scope>(
     scope: &'scope Scope<'scope, '_>,
     ended: &'scope AtomicBool,
@@ -90,8 +90,8 @@ async fn yield_all() {
     }
 }
 
-/// A program, while others look: how many events it emitted, and how many tasks it spawned, whether or not that was
-/// recorded.
+/// Runs a program while others look. Returns how many events it emitted, and how many tasks it spawned, recorded or
+/// not.
 fn run(recorder: &Recorder, seen: &Mutex<Seen>, stops: bool) -> (u64, u64) {
     let [events, spawned] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
     macro_rules! count {
@@ -145,7 +145,7 @@ fn run(recorder: &Recorder, seen: &Mutex<Seen>, stops: bool) -> (u64, u64) {
                 std::thread::sleep(Duration::from_micros(500));
             });
         }
-        // With it not only tasks are spawned, and it isn't known what of that was dropped.
+        // With a runtime, not only tasks are spawned, and it isn't known how many of its events were dropped.
         let runtime = (!stops).then(|| builder.build().expect("a runtime"));
         if let Some(runtime) = runtime {
             runtime.block_on(yield_all());
@@ -181,7 +181,8 @@ fn each_event_is_drained_or_kept_or_lost() {
 
 #[test]
 fn whatever_is_recorded_between_stops_is_accounted_for() {
-    // A run in which nothing is recorded says nothing: the thread that stops and starts may have lost its processor in between.
+    // A run in which nothing is recorded proves nothing: the thread that stops and starts may have lost its processor
+    // in between.
     let is_any = (0..100).any(|_| recorded_between_stops() > 0);
     assert!(is_any, "nothing was recorded in 100 runs");
 }

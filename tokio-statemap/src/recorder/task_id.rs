@@ -7,8 +7,8 @@ use crate::recorder::id_map::KeepU64;
 
 /// Returns the number that `id` displays.
 ///
-/// `tokio::task::Id` has no accessor for it, but implements `Hash`, and feeds that number to the
-/// hasher; [`check_casts`] verifies this.
+/// `tokio::task::Id` has no accessor for it. But it implements `Hash`, and feeds that number to the hasher;
+/// [`check_casts`] verifies this.
 #[cfg_attr(not(tokio_unstable), allow(dead_code))]
 #[inline]
 pub(crate) fn number(id: tokio::task::Id) -> u64 {
@@ -39,7 +39,7 @@ pub fn check_casts() -> Result<(), InvalidCasts> {
 
 fn ids_are_what_they_display() -> bool {
     let is_number = |id: tokio::task::Id| number(id).to_string() == id.to_string();
-    // Where there is none, there are no tasks, either.
+    // If there is no id, there are no tasks, either.
     new().is_none_or(is_number) && new().is_none_or(is_number)
 }
 

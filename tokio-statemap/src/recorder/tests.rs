@@ -38,15 +38,15 @@ fn yield_until(done: &Arc<AtomicBool>, tasks: usize) -> Vec<tokio::task::JoinHan
     (0..tasks).map(yields).collect()
 }
 
-/// Returns how many records tell where a task was spawned whose spawn wasn't recorded. The location that each needs
-/// is told anew in each chunk, and how many there are is up to the background thread.
+/// Returns how many records tell where a task was spawned whose spawn wasn't recorded. The location of each is told
+/// anew in each chunk, and the number of chunks depends on the background thread.
 fn origins(recorder: &Recorder) -> usize {
     let snapshot = Snapshot::take(recorder, false);
     let records = snapshot.capture.segments.iter().flat_map(|segment| segment.records());
     records.filter(|record| record.kind() == Kind::LateOrigin).count()
 }
 
-/// Also with many tasks that are polled often.
+/// This also holds with many tasks that are polled often.
 #[test]
 #[ignore = "slow"]
 fn the_origin_of_a_late_task_is_recorded_once() {
@@ -59,7 +59,7 @@ fn the_origin_of_a_late_task_is_recorded_once() {
         yield_now().await;
         for window in 1..=3 {
             recorder.start();
-            // There are 61 polls for each of these.
+            // Each of these makes 61 polls.
             for _ in 0..2000 {
                 yield_now().await;
             }
@@ -167,7 +167,7 @@ fn drained_threads_that_ended_are_forgotten() {
     assert!(streams <= 1, "{streams} of threads that ended");
 }
 
-/// A thread whose events are all refused takes no memory once it ended.
+/// A thread whose events are all refused takes no memory once it has ended.
 #[test]
 fn threads_that_end_while_it_is_full_take_no_memory() {
     let mut builder = Builder::new_multi_thread();
@@ -193,8 +193,8 @@ fn threads_that_end_while_it_is_full_take_no_memory() {
     assert_eq!(records().0, before);
 }
 
-/// Also where the watcher looks at a chunk before the thread has written to it: while it is prefaulted,
-/// which takes longer the larger it is.
+/// This also holds if the watcher looks at a chunk before the thread has written to it, while the chunk is prefaulted.
+/// That takes longer the larger the chunk is.
 #[test]
 fn no_record_is_lost_where_a_writer_is_interrupted() {
     const TASKS: u64 = 100_000;
@@ -260,7 +260,7 @@ fn a_start_during_a_drain_never_leaves_it_full() {
         scope.spawn(|| {
             for round in 1..=ROUNDS {
                 wait_for(&begun, round);
-                // At a different moment of the drain each round.
+                // Each round does this at a different moment of the drain.
                 (0..round * 7 % 3000).for_each(|_| std::hint::spin_loop());
                 recorder.start();
                 ended.store(round, Ordering::SeqCst);
@@ -313,7 +313,7 @@ fn full_is_a_gap() {
     assert!(recorder.kept.windows().all.iter().all(|window| window.to.is_some()));
 }
 
-/// Where an id doesn't fit beside another value, a note bears that.
+/// If an id doesn't fit beside another value, a note has that value.
 #[test]
 fn ids_that_are_not_packed_read_the_same() {
     let recorder = Recorder::new(CollectorConfig::default());
@@ -342,7 +342,7 @@ fn ids_that_are_not_packed_read_the_same() {
     }
 }
 
-/// As the docs of `register_hooks` have it.
+/// The docs of `register_hooks` say so.
 #[test]
 fn a_start_leaves_a_full_recorder_full_until_it_is_drained() {
     let recorder = Recorder::new(keep_first(10));

@@ -17,7 +17,7 @@ const MS: u64 = 1_000_000;
 struct Toggled {
     fake: Arc<Fake>,
     recorder: Recorder,
-    /// So that the process's background thread needn't be started each time.
+    /// With this recorder, the process's background thread needn't be started each time.
     _other: Recorder,
     next_task: u64,
     windows: u64,
@@ -41,7 +41,8 @@ impl Toggled {
         self.fake.run(Duration::from_nanos(ns));
     }
 
-    /// Recording is on for a while, in which a task is spawned and polled for up to a half of that, and then off.
+    /// Starts recording for a while, in which a task is spawned and polled for up to half of that time, and stops it
+    /// again.
     fn toggle(&mut self, has_events: bool) {
         let number = self.next_task;
         let (on_ns, off_ns) = ((2 + number % 5) * MS, (1 + number % 3) * MS);
@@ -72,7 +73,7 @@ impl Toggled {
         Snapshot::take(&self.recorder, false)
     }
 
-    /// The time is the sum of all windows, and of all between them.
+    /// Checks that the time is the sum of all windows and of all gaps between them.
     #[track_caller]
     fn check_time(&self, summary: &Summary) {
         let is_about = |found: u64, ns: u64| found.abs_diff(ns) <= ns / 100_000 + 1000;
@@ -104,14 +105,14 @@ fn what_was_in_windows_that_are_kept_no_longer_is_added_up() {
     toggled.check_time(&summary);
     let held_ns = summary.locations[0].off_worker_ns;
     assert!(held_ns.abs_diff(toggled.held_ns) < held_ns / 100_000, "{held_ns}");
-    // All else is as where events are dropped for their number.
+    // All else is as if events had been dropped because of their number.
     let timeline = Timeline::from_snapshot(&snapshot);
     assert_eq!(timeline.events + timeline.lost.dropped_events, 4 * WINDOWS);
     let kept = timeline.tasks.len();
     assert!((MOST..=MOST + MORE).contains(&kept), "{kept}");
     assert!(timeline.tasks.iter().all(|task| task.polls.len() == 1));
     assert_eq!(timeline.gaps.len(), kept - 1);
-    // From a reset on it is as if nothing had been before.
+    // After a reset, it is as if nothing had been before.
     let summary = Summary::from_snapshot(&Snapshot::take_and_reset_sums(&toggled.recorder));
     assert_eq!(summary.polls, WINDOWS);
     toggled.pass(MS);

@@ -1,16 +1,16 @@
-//! The wakes that made tasks ready: when they came, and who woke.
+//! The wakes that made tasks ready: when they came, and who woke the tasks.
 //!
-//! A wake notes both in a table of fixed size, from which the next poll of the task takes them. So a wake costs two stores, and
-//! nothing is locked or allocated. Tokio's own measure of the time reads the system's clock at each wake and each poll, which takes
-//! much longer.
+//! A wake notes both in a table of fixed size, from which the next poll of the task takes them. So a wake costs two
+//! stores, and nothing is locked or allocated. Tokio's own measure of the time reads the system's clock at each wake
+//! and each poll, which takes much longer.
 //!
-//! Tokio calls the hook before a poll while a wake still counts for that poll. So a wake that is found at the end of a poll may be
-//! one to which no other poll follows: the next wake replaces its time. And of two wakes within a poll, either may be the one to
-//! which the next poll follows.
+//! Tokio calls the hook before a poll while a wake still counts for that poll. So a wake that is found at the end of a
+//! poll may be one that no other poll follows: the next wake replaces its time. And of two wakes within a poll, either
+//! may be the one that the next poll follows.
 //!
-//! Two tasks have the same place in the table if their ids are so many apart. If one of them is woken while the other is ready,
-//! it isn't known since when the other is: a time is never another task's. Nor is who woke: beside that stands what tells the
-//! times apart.
+//! Two tasks have the same place in the table if their ids are a multiple of 65 536 apart. If one of them is woken
+//! while the other is ready, it isn't known since when the other is ready. But no task gets the time of another task.
+//! It doesn't get the one who woke the other task, either: beside that stands a check of the time's word.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,15 +20,15 @@ use crate::recorder::record::{WOKEN_BY_BITS, for_recorder};
 
 /// The number of places, as a power of two.
 const PLACE_BITS: u32 = 16;
-/// The bits of a time in a word. Above it are those of the task's id that its place doesn't say, as far as there is room: ids
-/// are less than 2^36 apart.
+/// The bits of a time in a word. Above it are the bits of the task's id that its place doesn't say, as far as there is
+/// room: ids must be less than 2^36 apart.
 const TIME_BITS: u32 = 44;
-/// A time is in units of so many ticks, as a power of two: of 3 GHz, times of up to 6 hours are told from each other, to 22 ns.
+/// A time is in units of this many ticks, as a power of two. At 3 GHz, times of up to 6 hours are told apart, to 22 ns.
 const UNIT_BITS: u32 = 3;
 const TIME: u64 = (1 << TIME_BITS) - 1;
 /// A bit of a time: the wake used up the last waker of the task.
 const BY_LAST: u64 = 4;
-/// The bits of a time that say of what it is, so that no word is 0.
+/// The bits of a time that say what it is the time of, so that no word is 0.
 const OF_WHAT: u64 = 3;
 /// It is the time of a wake between two polls.
 const BETWEEN_POLLS: u64 = 1;
@@ -41,12 +41,12 @@ static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS]
 
 /// A place for the first wake since a task's last poll began.
 #[derive(Debug)]
-// In one cache line.
+// Aligned, so that it is in one cache line.
 #[repr(align(16))]
 pub(crate) struct Slot {
     /// The time of the wake, with the task; 0 if there was none.
     woken: AtomicU64,
-    /// Who woke it, and above that the [`check`] of the word. [`IS_POLLED`] in a poll until a wake comes.
+    /// Who woke the task, and above that the [`check`] of the word. [`IS_POLLED`] in a poll until a wake comes.
     by: AtomicU64,
 }
 
@@ -78,36 +78,36 @@ impl Wake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadySince(u64);
 
-/// Notes that a task was woken, or spawned, by the one that `who` returns, packed. `by_last` is `true` if there is no waker of it
-/// after that.
+/// Notes that a task was woken, or spawned, by whoever `who` returns, packed. `by_last` is `true` if the task has no
+/// waker after that.
 #[inline]
 pub(crate) fn woken(task: u64, by_last: bool, who: impl FnOnce() -> u64) {
     slot(task).woken(task, by_last, who);
 }
 
-/// Returns the wake that made a task ready whose poll starts, and forgets it. `None` if that isn't known.
+/// Returns the wake that made the task ready whose poll starts, and forgets it. `None` if it isn't known.
 #[inline]
 pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
     slot(task).poll_starts(task)
 }
 
-/// A task that was woken in its poll, which ends now, is ready from now on.
+/// Called as a poll of the task ends. If the task was woken in that poll, it is ready from now on.
 #[inline]
 pub(crate) fn poll_ends(task: u64) {
     slot(task).poll_ends(task);
 }
 
-/// The task ends in its poll.
+/// Called as the task ends in its poll.
 #[inline]
 pub(crate) fn task_ends(task: u64) {
-    // It was aborted.
+    // If so, it was polled only to be aborted.
     let by = &slot(task).by;
     if by.load(Ordering::Relaxed) == forgotten(task) {
         by.store(0, Ordering::Relaxed);
     }
 }
 
-/// Notes that nothing can wake this task any more, whose poll ended.
+/// Notes that nothing can wake this task any more. Its poll has ended.
 #[inline]
 pub(crate) fn nothing_wakes(task: u64) {
     let slot = slot(task);
@@ -117,8 +117,8 @@ pub(crate) fn nothing_wakes(task: u64) {
     }
 }
 
-/// Returns whether no task is known to have been polled again, but to be aborted, after that was noted of it. Were a waker cloned
-/// without notice, or a wake not seen, one would be.
+/// Returns whether no task is known to have been polled again after [`nothing_wakes`], except to be aborted. If a waker
+/// were cloned unseen, or a wake not seen, a task would be.
 #[inline]
 pub(crate) fn are_all_seen() -> bool {
     !ONE_WAS_NOT_SEEN.load(Ordering::Relaxed)
@@ -126,7 +126,8 @@ pub(crate) fn are_all_seen() -> bool {
 
 static ONE_WAS_NOT_SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Neighbours would share a cache line: tasks with ids that follow each other have places far apart.
+/// Returns the slot of a task. Tasks with consecutive ids have places far apart, as neighbours would share a cache
+/// line.
 #[inline]
 fn slot(task: u64) -> &'static Slot {
     &SLOTS[place(task)]
@@ -149,9 +150,9 @@ impl Slot {
         let there = self.woken.load(Ordering::Relaxed);
         if task_of(there) == Some(key(task)) {
             match there & OF_WHAT {
-                // Only the first wake makes it ready.
+                // Only the first wake makes the task ready.
                 BETWEEN_POLLS => {}
-                // Either may be the one that counts.
+                // Either wake may be the one that counts.
                 IN_POLL => {
                     if self.by_either(there, who()) == 0 {
                         self.by.store(check(there), Ordering::Relaxed);
@@ -175,7 +176,7 @@ impl Slot {
         }
     }
 
-    /// Returns who woke the task, if `who` or the one with this word did; 0 if they aren't the same.
+    /// Returns who woke the task, if it is both `who` and the one noted with this word; 0 if they aren't the same.
     #[inline]
     fn by_either(&self, word: u64, who: u64) -> u64 {
         if self.by(word) == who { who } else { 0 }
@@ -192,7 +193,7 @@ impl Slot {
     pub(crate) fn poll_starts(&self, task: u64) -> Option<Wake> {
         let word = self.woken.load(Ordering::Relaxed);
         if task_of(word) != Some(key(task)) {
-            // A wake of another task stays there, and that nothing should have woken this one.
+            // A wake of another task stays there, and so does the note that nothing should wake this task.
             if word == 0 && self.by.load(Ordering::Relaxed) & BY_WHOM != FORGOTTEN {
                 self.by.store(IS_POLLED, Ordering::Relaxed);
             }
@@ -209,7 +210,7 @@ impl Slot {
     pub(crate) fn poll_ends(&self, task: u64) {
         let there = self.woken.load(Ordering::Relaxed);
         if task_of(there) == Some(key(task)) {
-            // The one that came as the poll began may not have seen that.
+            // A wake that came as the poll began may not have seen that it began.
             let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
             self.note(word(task, POLL_END), by);
         } else if there == 0 {
@@ -221,7 +222,7 @@ impl Slot {
         }
     }
 
-    /// Returns who woke the task with this word, packed; 0 if another thread has written there since.
+    /// Returns who woke the task of this word, packed; 0 if another thread has written there since.
     #[inline]
     fn by(&self, word: u64) -> u64 {
         let there = self.by.load(Ordering::Relaxed);
@@ -231,10 +232,10 @@ impl Slot {
 }
 
 const BY_WHOM: u64 = (1 << WOKEN_BY_BITS) - 1;
-/// Nobody has this number.
+/// No one has this number.
 const IS_POLLED: u64 = BY_WHOM;
 
-/// Nor this one, which is there after [`nothing_wakes`], with a part of the task's id.
+/// No one has this number, either. It is there after [`nothing_wakes`], with a part of the task's id.
 const FORGOTTEN: u64 = BY_WHOM - 1;
 
 #[inline]
@@ -242,7 +243,8 @@ fn forgotten(task: u64) -> u64 {
     key(task) << WOKEN_BY_BITS | FORGOTTEN
 }
 
-/// A task is woken, or its poll ends, and this is there: nothing should wake it.
+/// Called as a task is woken or its poll ends, with what is there: if that says that nothing should wake the task, a
+/// wake was missed.
 #[inline]
 fn look_for_missed(by: u64, task: u64) {
     if by & BY_WHOM == FORGOTTEN && by == forgotten(task) {
@@ -250,14 +252,14 @@ fn look_for_missed(by: u64, task: u64) {
     }
 }
 
-/// Returns what tells a word from others, above the bits of who woke.
+/// Returns the bits that tell a word from others, above the bits of who woke the task.
 #[inline]
 fn check(word: u64) -> u64 {
     (word ^ word >> TIME_BITS) << WOKEN_BY_BITS
 }
 
 impl ReadySince {
-    /// Returns how long that has been at `ticks`, in ticks.
+    /// Returns how long ago that was at `ticks`, in ticks.
     #[inline]
     pub(crate) fn ticks_until(self, ticks: u64) -> u64 {
         let units = (ticks >> UNIT_BITS).wrapping_sub(self.0) & TIME;
@@ -272,19 +274,19 @@ fn place(task: u64) -> usize {
     usize::from((task as u16).wrapping_mul(ODD))
 }
 
-/// Returns what a word has of a task's id.
+/// Returns the part of a task's id that a word has.
 #[inline]
 fn key(task: u64) -> u64 {
     task >> PLACE_BITS & (u64::MAX >> TIME_BITS)
 }
 
-/// Returns that of a word; `None` if it is of no task.
+/// Returns that part from a word; `None` if the word is of no task.
 #[inline]
 fn task_of(word: u64) -> Option<u64> {
     (word != 0).then_some(word >> TIME_BITS)
 }
 
-/// Returns the word of now.
+/// Returns the word of a task for the current time.
 #[inline]
 fn word(task: u64, of_what: u64) -> u64 {
     key(task) << TIME_BITS | clock::ticks() >> UNIT_BITS & TIME & !(OF_WHAT | BY_LAST) | of_what
@@ -295,7 +297,7 @@ mod tests {
     use super::*;
     use crate::recorder::record::WokenBy;
 
-    // Ids that no task of another test has, nor their places.
+    // No task of another test has these ids or their places.
     const FIRST: u64 = 0xabcd_ef000;
 
     #[test]
@@ -343,12 +345,12 @@ mod tests {
         wake(WokenBy::Task(other));
         wake(WokenBy::Thread);
         assert_eq!(by(), Some(WokenBy::Task(other)));
-        // In a poll it goes on into the wait for the next one.
+        // A wake in a poll counts for the wait for the next poll, too.
         wake(WokenBy::Runtime);
         std::thread::sleep(std::time::Duration::from_millis(1));
         poll_ends(task);
         assert_eq!(by(), Some(WokenBy::Runtime));
-        // It may be that the first of these did nothing.
+        // The first of these may have done nothing.
         for (next, expected) in
             [(WokenBy::Thread, None), (WokenBy::Runtime, Some(WokenBy::Runtime))]
         {
@@ -361,12 +363,12 @@ mod tests {
             poll_ends(task);
             assert_eq!(by(), expected);
         }
-        // After a poll only the first did something.
+        // After a poll, only the first did something.
         poll_ends(task);
         wake(WokenBy::Runtime);
         wake(WokenBy::Thread);
         assert_eq!(by(), Some(WokenBy::Runtime));
-        // A poll began and ended while someone was about to say that it woke the task, as this poll began or before.
+        // A poll began and ended while someone was about to note that it woke the task, as this poll began or before.
         poll_ends(task);
         wake(WokenBy::Runtime);
         poll_ends(task);

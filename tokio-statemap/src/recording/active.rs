@@ -111,7 +111,7 @@ impl Active {
         runtime: &Handle,
         first: &Arc<Collector>,
     ) -> Option<Arc<Collector>> {
-        // Its first thread tells it, which may not run yet.
+        // The runtime's first thread reports the runtime, and may not run yet.
         const PATIENCE: Duration = Duration::from_secs(1);
         const STEP: Duration = Duration::from_millis(1);
         if self.runtimes.is_only() {
@@ -122,7 +122,7 @@ impl Active {
         loop {
             let known = self.runtimes.collector(runtime);
             if known.is_some() || !has_threads || began.elapsed() > PATIENCE {
-                // Of a runtime without threads nothing is known before its root future is polled.
+                // Nothing is known of a runtime without threads before its root future is polled.
                 return known.or_else(|| (!first.is_built()).then(|| Arc::clone(first)));
             }
             std::thread::sleep(STEP);
@@ -140,7 +140,7 @@ impl Active {
         collector.root(future, location, move || starts.start_threads())
     }
 
-    /// Says it if threads of a runtime still run, as the recording is dropped.
+    /// Warns if threads of a runtime are still running as the recording is dropped.
     pub(super) fn warn_of_running(&self) {
         let is_running =
             |collector: &Arc<Collector>| collector.is_recording() && collector.has_threads();
@@ -160,7 +160,7 @@ impl Active {
         });
     }
 
-    /// Returns `true` in the process that started it. A forked child has a copy.
+    /// Returns `true` in the process that started the recording. A forked child has a copy.
     pub(super) fn is_of_this_process(&self) -> bool {
         self.pid == std::process::id()
     }
@@ -196,7 +196,7 @@ impl Active {
         }
     }
 
-    /// Takes the reason why a test fails, if it does.
+    /// Takes the reason why the test fails, if it does.
     pub(super) fn failure(&self) -> Option<String> {
         self.limits.as_ref().and_then(TestLimits::failure)
     }

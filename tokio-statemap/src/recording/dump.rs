@@ -36,8 +36,7 @@ fn print_all() {
             for recording in exits::recordings() {
                 recording.trees(&mut texts);
                 if Arc::strong_count(&recording) == 1 {
-                    // It has ended meanwhile. It owns values of any type, which must not be
-                    // dropped here.
+                    // The recording has ended meanwhile. It owns values of any type, which must not be dropped here.
                     std::mem::forget(recording);
                 }
             }
@@ -53,8 +52,8 @@ fn print_all() {
 }
 
 impl Active {
-    /// Appends the trees of all runtimes' tasks; nothing in a process other than the recording's, and once a runtime is no
-    /// longer recorded.
+    /// Appends the trees of the tasks of all recorded runtimes. Appends nothing in a process other than the
+    /// recording's, or for runtimes that are no longer recorded.
     fn trees(&self, texts: &mut Vec<String>) {
         if !self.is_of_this_process() {
             return;

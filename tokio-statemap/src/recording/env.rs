@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use crate::util::message::warn;
 use crate::util::privileges::refuse_to_record;
 
-/// Returns `true` if the program is to be recorded: by `TOKIO_STATEMAP`, or else by `default`, and never if it is set-uid.
+/// Returns `true` if the program is to be recorded: by `TOKIO_STATEMAP`, or else by `default`, and never if it is
+/// set-uid.
 pub(super) fn is_on(default: bool) -> bool {
     const NAME: &str = "TOKIO_STATEMAP";
     let is_on = env::var_os(NAME).map_or(default, |value| is_on_by(NAME, &value, default));

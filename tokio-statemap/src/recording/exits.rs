@@ -41,7 +41,7 @@ pub(super) fn recordings() -> Vec<Arc<Active>> {
 pub(super) fn write_all() {
     for recording in recordings() {
         recording.finish_soon();
-        // It owns values of any type, so this thread must not drop the last reference.
+        // The recording owns values of any type, so this thread must not drop the last reference.
         std::mem::forget(recording);
     }
 }

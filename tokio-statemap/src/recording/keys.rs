@@ -8,8 +8,8 @@ use crate::choices::{Keep, TraceTarget};
 use crate::hooks::Hooks;
 
 impl Recording {
-    /// Sets the program's own hooks for the first runtime, which are called after those that record. They are installed even
-    /// if nothing is recorded.
+    /// Sets the program's own hooks for the first runtime, which are called after those that record. They are installed
+    /// even if nothing is recorded.
     pub fn hooks(mut self, hooks: Hooks) -> Self {
         self.set_hooks(hooks);
         self
@@ -59,26 +59,26 @@ keys! {
     max_events(events: usize) => |settings| settings.config.max_events = events;
     /// Sets what is kept at [`max_events`](Self::max_events). Default: the last events.
     keep(keep: Keep) => |settings| settings.config.keep = keep;
-    /// Sets whether it is recorded when a task becomes ready. Default: `true`. It costs 60 to 150 ns a poll where wakers aren't
-    /// seen ([`wakes`](Self::wakes)).
+    /// Sets whether it is recorded when a task becomes ready. Default: `true`. It costs 60 to 150 ns a poll where
+    /// wakers aren't seen ([`wakes`](Self::wakes)).
     schedule_latency(is_on: bool) => |settings| settings.config.schedule_latency = is_on;
     /// Sets the minimum length of a long poll. Default: 1 ms.
     long_poll(length: Duration) => |settings| settings.config.long_poll = length;
     /// Sets whether the stacks and times of long polls are sampled (feature `stacks`, Linux). Default: `true`.
     stacks(is_on: bool) => |settings| settings.config.stacks = is_on;
-    /// Sets whether the wakers of all tasks are seen, and so where each task waits, and since when it is ready (feature `wakes`,
-    /// Linux). Default: `true`.
+    /// Sets whether the wakers of all tasks are seen, and so where each task waits, and since when it is ready (feature
+    /// `wakes`, Linux). Default: `true`.
     wakes(is_on: bool) => |settings| settings.config.wakes = is_on;
     /// Prints a poll while it is running, once it is this old: at least 5 ms (feature `stacks`, Linux).
     warn_after(age: Duration) => |settings| settings.warn_after = Some(age);
     /// Prints all tasks and where they wait on this signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO` (Unix).
     dump_signal(name: &'static str) => |settings| settings.dump_signal = Some(name);
-    /// Sets whether the page shows the source around blamed lines and spawn locations, if the files exist. Default: `true`
-    /// in builds with debug assertions. The files of the program's own package are found under
+    /// Sets whether the page shows the source around blamed lines and spawn locations, if the files exist. Default:
+    /// `true` in builds with debug assertions. The files of the program's own package are found under
     /// [`package`](Self::package).
     source(is_on: bool) => |settings| settings.source = is_on;
-    /// Sets the folder of the program's package, to show its source: `env!("CARGO_MANIFEST_DIR")`. The attribute sets it.
-    /// Default: the folder that `cargo run` and `cargo test` say, if it is one of these that runs the program.
+    /// Sets the folder of the program's package, to show its source: `env!("CARGO_MANIFEST_DIR")`. The attribute sets
+    /// it. Default: the folder that `cargo run` or `cargo test` says, if one of these runs the program.
     package(folder: impl Into<Option<&'static str>>) => |settings| settings.package = folder.into();
     /// Sets the program's version, which is stored in the data: `env!("CARGO_PKG_VERSION")`. The attribute sets it.
     version(version: impl Into<Option<&'static str>>) => |settings| settings.version = version.into();
@@ -90,8 +90,8 @@ keys! {
     max_poll(length: Duration) => |settings| settings.max_poll = Some(length);
     /// Lets the drop of the recording panic if a task was ready for longer before it was polled: for tests.
     max_ready(length: Duration) => |settings| settings.max_ready = Some(length);
-    /// Names the default files after a test, `concat!(module_path!(), "::", "the_test")`, and prints the report so that the
-    /// test harness captures it.
+    /// Names the default files after a test, `concat!(module_path!(), "::", "the_test")`, and prints the report so that
+    /// the test harness captures it.
     test(name: &'static str) => |settings| settings.test = Some(name);
     /// Sets the name of the first runtime in all outputs, in place of that of its `Builder`.
     name(name: &'static str) => |settings| settings.runtime = Some(name);

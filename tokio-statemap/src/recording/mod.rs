@@ -39,13 +39,13 @@ use settings::Settings;
 /// Records runtimes that are built by hand, as [`#[tokio_statemap::main]`](crate::main) does for its own, which expands
 /// to this type.
 ///
-/// A recording is made with [`new`](Self::new), is given the attribute's keys as methods, and is
-/// [started](Self::start) before the runtime is built. From then on keep it in a variable until the runtime was dropped. Its
-/// files are written when it is dropped, or when the program ends in another way: by `std::process::exit`, by a fatal
-/// signal, or by a panic with `panic = "abort"`. They are written once.
+/// A recording is made with [`new`](Self::new), is given the attribute's keys as methods, and is [started](Self::start)
+/// before the runtime is built. From then on, keep it in a variable until the runtime has been dropped. Its files are
+/// written when it is dropped, or when the program ends in another way: by `std::process::exit`, by a fatal signal, or
+/// by a panic with `panic = "abort"`. They are written once.
 ///
-/// A relative path, `{pid}`, `{bin}`, `{host}` and `{time}` in paths, and the environment variables `TOKIO_STATEMAP` and
-/// `TOKIO_STATEMAP_DIR` mean the same as for the attribute: see [`guide::keys`](crate::guide::keys).
+/// A relative path, `{pid}`, `{bin}`, `{host}` and `{time}` in paths, and the environment variables `TOKIO_STATEMAP`
+/// and `TOKIO_STATEMAP_DIR` mean the same as for the attribute: see [`guide::keys`](crate::guide::keys).
 ///
 /// Without the feature `record` this type exists and does nothing.
 ///
@@ -109,22 +109,23 @@ impl Recording {
 
     /// Creates a recording that records only if the environment asks for it, with `TOKIO_STATEMAP=1`.
     ///
-    /// Otherwise no hook is installed but those of [`hooks`](Self::hooks), no thread is started, and no file is written: a
-    /// service can be shipped so, and costs what it would cost without this crate.
+    /// Otherwise no hook is installed but those of [`hooks`](Self::hooks), no thread is started, and no file is
+    /// written. A service can be shipped like this, and costs what it would cost without this crate.
     pub fn from_env() -> Self {
         let mut recording = Self::new();
         recording.settings(|settings| settings.is_on_by_default = false);
         recording
     }
 
-    /// Starts the recording: installs the hooks in `builder`, and prepares the files. Call it before the runtime is built.
+    /// Starts the recording: installs the hooks in `builder`, and prepares the files. Call it before the runtime is
+    /// built.
     ///
-    /// Tokio keeps one closure per hook. So this replaces those that `builder` has, and a later
+    /// Tokio keeps one closure per hook. So this replaces the hooks that `builder` has, and a later
     /// `builder.on_thread_start(…)` or the like replaces the one that records: give the program's own hooks to
     /// [`hooks`](Self::hooks). Build one runtime only from `builder`.
     ///
     /// Files that can't be written, or a build of Tokio without task hooks, lead to a warning on stderr, as with the
-    /// attribute, and not to an error: the program is to run in any case.
+    /// attribute, and not to an error: the program should run in any case.
     ///
     /// # Errors
     ///
@@ -173,20 +174,20 @@ impl Recording {
         Ok(self)
     }
 
-    /// Adds one more runtime, which is built from `builder`, also later and from other threads. The outputs show it beside
-    /// the others, by the name that `Builder::name` gave it, or else as `runtime-2` and so on.
+    /// Adds one more runtime, which is built from `builder`. This may be called later, and from any thread. The outputs
+    /// show it beside the others, by the name that `Builder::name` gave it, or else as `runtime-2` and so on.
     ///
-    /// The page and the report are of all runtimes. Of the statemap data each runtime has files of its own, as in
-    /// `tasks.api.json`. The runtimes that have ended keep `max_events` in all, and from 256 runtimes on the oldest of them
-    /// are forgotten: the report counts them, and lists the worst of their verdicts. What is built after the end of the
-    /// window isn't recorded.
+    /// The page and the report show all runtimes. The statemap data of each runtime is in files of its own, such as
+    /// `tasks.api.json`. The runtimes that have ended keep `max_events` in all, and from 256 runtimes on the oldest of
+    /// them are forgotten: the report counts them, and lists the worst of their verdicts. A runtime that is built after
+    /// the end of the window isn't recorded.
     ///
     /// Build one runtime only from `builder`. As with [`start`](Self::start), its own hooks are replaced.
     pub fn runtime(&self, builder: &mut Builder) -> RecordedRuntime {
         self.runtime_with(builder, Hooks::new())
     }
 
-    /// Does the same as [`runtime`](Self::runtime), and calls `hooks` of the program's own after those that record.
+    /// Does the same as [`runtime`](Self::runtime), and calls the program's own `hooks` after those that record.
     pub fn runtime_with(&self, builder: &mut Builder, hooks: Hooks) -> RecordedRuntime {
         match &self.phase {
             Phase::Started { active, .. } if active.is_of_this_process() => {
@@ -207,14 +208,14 @@ impl Recording {
         }
     }
 
-    /// Runs `future` with [`Runtime::block_on`], and shows it as the task `main`. Tokio has no hooks for that future: with
-    /// `runtime.block_on` alone everything else is recorded.
+    /// Runs `future` with [`Runtime::block_on`], and shows it as the task `main`. Tokio has no hooks for that future:
+    /// with `runtime.block_on` alone, all but that future is recorded.
     ///
     /// `runtime` is the one that the recording was started with. For another use [`RecordedRuntime::block_on`].
     ///
     /// # Panics
     ///
-    /// Where [`Runtime::block_on`] does.
+    /// Panics where [`Runtime::block_on`] does.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         let location = Location::caller();
@@ -249,7 +250,7 @@ impl Recording {
         self.settings(|settings| settings.hooks = Some(hooks));
     }
 
-    /// Changes the settings; once it is started, they can't be changed.
+    /// Changes the settings. Once the recording is started, they can't be changed.
     fn settings(&mut self, change: impl FnOnce(&mut Settings)) {
         match &mut self.phase {
             Phase::Settings(settings) => change(settings),

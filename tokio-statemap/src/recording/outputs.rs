@@ -133,7 +133,7 @@ impl Outputs {
         self.print(&ranked, &forgotten, &results);
     }
 
-    /// Prints the report, unless it has a file, and what was written and what wasn't.
+    /// Prints the report, unless it has a file, and which files were written and which weren't.
     fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: &[String], results: &[Outcome]) {
         let mut text = String::new();
         if self.report.is_none() {
@@ -189,7 +189,7 @@ impl Outputs {
         let mut jobs: Vec<Box<dyn FnOnce() -> Outcome + Send + '_>> = Vec::new();
         for &(timeline, _) in ranked {
             for &(target, format, is_shared) in &formats {
-                // The format has one run to a file. Runtimes share a stream.
+                // The format has one run per file. Only a stream is shared by runtimes.
                 let target = match &timeline.runtime {
                     Some(name) if !is_one && !is_shared => target.of_runtime(name),
                     _ => target.clone(),

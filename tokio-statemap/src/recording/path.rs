@@ -62,7 +62,7 @@ impl Names {
     }
 }
 
-/// Returns `true` if `text` is a hash as cargo appends to the names of test binaries.
+/// Returns `true` if `text` is a hash like those that cargo appends to the names of test binaries.
 fn is_hash(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

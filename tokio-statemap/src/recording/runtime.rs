@@ -9,8 +9,8 @@ use tokio::runtime::Runtime;
 use super::active::{self, Active};
 use crate::collector::Collector;
 
-/// A runtime that was added to a [`Recording`](crate::Recording), to show its root future. It may be dropped at any time:
-/// the runtime is recorded in any case.
+/// A runtime that was added to a [`Recording`](crate::Recording), to show its root future. It may be dropped at any
+/// time: the runtime is recorded in any case.
 ///
 /// Without the feature `record` this type exists and does nothing.
 ///
@@ -41,7 +41,7 @@ impl RecordedRuntime {
     ///
     /// # Panics
     ///
-    /// Where [`Runtime::block_on`] does.
+    /// Panics where [`Runtime::block_on`] does.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         runtime.block_on(self.root(future))

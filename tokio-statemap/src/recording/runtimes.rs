@@ -14,7 +14,7 @@ use crate::util::quantity::count;
 use crate::util::sort::by_key;
 use crate::util::sync::lock;
 
-/// The number of runtimes from which on those that have ended are forgotten, the oldest first.
+/// From this number of runtimes on, those that have ended are forgotten, the oldest first.
 const MAX_SHOWN: usize = 256;
 
 /// The runtimes of one recording, in the order in which they were added.
@@ -33,7 +33,8 @@ struct Added {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forgotten {
     pub(super) count: usize,
-    /// The first sentences of the worst verdicts among them, each with its severity and the runtime's name, the worst first.
+    /// The first sentences of the worst verdicts among them, each with its severity and the runtime's name, the worst
+    /// first.
     pub(super) worst: Vec<(Severity, String)>,
 }
 
@@ -44,9 +45,9 @@ struct Runtime {
     number: usize,
 }
 
-/// What was recorded of all runtimes.
+/// The recorded data of all runtimes.
 pub(super) struct Recorded {
-    /// One for each runtime that was built, or else one without events.
+    /// One timeline for each runtime that was built, or else one without events.
     pub(super) timelines: Vec<Timeline>,
     pub(super) forgotten: Forgotten,
 }
@@ -62,7 +63,7 @@ impl Recorded {
 }
 
 impl Runtimes {
-    /// Adds a runtime if `admit` returns `true`, which is called while no other thread starts or stops all.
+    /// Adds a runtime if `admit` returns `true`. No other thread starts or stops all runtimes while it is called.
     pub(super) fn add(
         &self,
         collector: &Arc<Collector>,
@@ -79,12 +80,12 @@ impl Runtimes {
         added.all.push(Runtime { collector: Arc::clone(collector), number });
     }
 
-    /// Returns `true` if it is the only one so far.
+    /// Returns `true` if only one runtime was added so far.
     pub(super) fn is_only(&self) -> bool {
         lock(&self.0).count == 1
     }
 
-    /// Calls `act` with each, while none is added, if `is_due` returns `true`.
+    /// Calls `act` with each collector, if `is_due` returns `true`. No runtime is added meanwhile.
     pub(super) fn each(&self, is_due: &dyn Fn() -> bool, act: &dyn Fn(&Collector)) {
         let added = lock(&self.0);
         if !is_due() {
@@ -95,12 +96,12 @@ impl Runtimes {
         }
     }
 
-    /// Returns the one of `handle`, if that is known.
+    /// Returns the collector of the runtime of `handle`, if that is known.
     pub(super) fn collector(&self, handle: &Handle) -> Option<Arc<Collector>> {
         self.collectors().into_iter().find(|collector| collector.is_of(handle))
     }
 
-    /// Returns `true` if something is recorded, but no runtime has shown that it was built.
+    /// Returns `true` if something is recorded, but no runtime is known to have been built.
     pub(super) fn is_none_built(&self) -> bool {
         let all = self.collectors();
         all.iter().any(|collector| {
@@ -113,7 +114,7 @@ impl Runtimes {
         lock(&self.0).all.iter().map(|runtime| Arc::clone(&runtime.collector)).collect()
     }
 
-    /// Returns all collectors, each with the name of a runtime that has none of its own.
+    /// Returns all collectors, each with the name for a runtime that has none of its own.
     pub(super) fn named(&self) -> Vec<(Arc<Collector>, Option<String>)> {
         let added = lock(&self.0);
         let name = |number: usize| (added.count > 1).then(|| default_name(number));
@@ -121,7 +122,7 @@ impl Runtimes {
         added.all.iter().map(of).collect()
     }
 
-    /// Takes a snapshot of each. Where there are several, each has a name of its own.
+    /// Takes a snapshot of each runtime. If there are several, each has a name of its own.
     pub(super) fn snapshots(&self) -> Recorded {
         let added = lock(&self.0);
         let mut timelines: Vec<Timeline> = Vec::new();
@@ -134,7 +135,7 @@ impl Runtimes {
             if added.all.len() > 1 || added.forgotten.count > 0 {
                 let given = timeline.runtime.take();
                 let given = given.unwrap_or_else(|| default_name(runtime.number));
-                // Names of files are to differ, too.
+                // The names of files must differ, too.
                 let is_taken = |name: &str| {
                     let of = |other: &Timeline| other.runtime.as_deref().map(in_file_names);
                     timelines.iter().any(|other| of(other) == Some(in_file_names(name)))
@@ -157,16 +158,16 @@ impl Runtimes {
 }
 
 impl Added {
-    /// Forgets the oldest of the runtimes that have ended, where all together keep more than `max_events`, or there are too
-    /// many. The newest of them stays in any case.
+    /// Forgets the oldest of the runtimes that have ended, if together these keep more than `max_events`, or there are
+    /// too many runtimes. The newest that has ended stays in any case.
     fn forget_ended(&mut self, max_events: usize) {
-        // Without a builder and a runtime there is nothing to show.
+        // If the builder is gone and no runtime was built from it, there is nothing to show.
         self.all.retain(|runtime| !runtime.is_ended() || runtime.collector.is_built());
         let max_events = max_events as u64;
         let mut kept: u64 = 0;
         let mut ended = 0;
         for runtime in self.all.iter().filter(|runtime| runtime.is_ended()) {
-            // What runs no more isn't to be looked at any more.
+            // A runtime that has ended need not be looked at any more.
             runtime.collector.stop();
             kept = kept.saturating_add(runtime.kept_events(max_events));
             ended += 1;
@@ -186,7 +187,8 @@ impl Runtime {
         self.collector.is_ended()
     }
 
-    /// Returns the number of events that it keeps. What is over the limit is a part of a block.
+    /// Returns the number of events that the runtime keeps. Those over the limit don't count, as they are a part of a
+    /// block.
     fn kept_events(&self, max_events: u64) -> u64 {
         self.collector.kept_events().min(max_events)
     }
@@ -210,7 +212,7 @@ impl Forgotten {
         self.worst.truncate(Self::MOST);
     }
 
-    /// Returns how many they are, and the worst verdicts. Empty if there are none.
+    /// Returns sentences that say how many runtimes were forgotten, and the worst verdicts. Empty if none were.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.count > 0 {
@@ -228,7 +230,7 @@ fn default_name(number: usize) -> String {
     format!("runtime-{number}")
 }
 
-/// Returns the name of a runtime as names of files have it.
+/// Returns the name of a runtime as it is in the names of files.
 pub(super) fn in_file_names(name: &str) -> String {
     name.replace(['/', '\\'], "_")
 }

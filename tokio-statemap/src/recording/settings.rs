@@ -23,7 +23,7 @@ pub(super) struct Settings {
     pub(super) source: bool,
     /// The folder of the program's package at compile time, if source is shown.
     pub(super) package: Option<&'static str>,
-    /// The delay from the start of the program to the start of recording.
+    /// The delay from the start of the first runtime to the start of recording.
     pub(super) start_after: Option<Duration>,
     /// The length of the recording.
     pub(super) duration: Option<Duration>,

@@ -19,7 +19,7 @@ pub(super) struct RecordingWindow {
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// It begins later.
+    /// The window begins later.
     Before,
     Open,
     Over,
@@ -48,7 +48,7 @@ impl RecordingWindow {
         matches!(*lock(&self.phase), Phase::Over)
     }
 
-    /// Returns `true` if it begins later: until then no hook shows that a runtime was built.
+    /// Returns `true` if the window begins later. Until then, no hook shows that a runtime was built.
     pub(super) fn is_delayed(&self) -> bool {
         self.start_after.is_some()
     }

@@ -1,4 +1,4 @@
-//! Several files on one axis of time.
+//! Places several files on one time axis.
 
 #[cfg(feature = "read")]
 use super::read::Statemap;
@@ -20,7 +20,7 @@ pub(crate) struct Alignment {
 }
 
 impl Alignment {
-    /// Files that overlap in time are laid out by UTC; of others, the left edges are the same.
+    /// Lays out files that overlap in time by UTC, and others from a common left edge.
     #[cfg(feature = "read")]
     pub(crate) fn from_files(files: &[Statemap]) -> Self {
         let spans = files.iter().map(|file| {
@@ -31,7 +31,7 @@ impl Alignment {
         Self::from_spans(&spans.collect::<Vec<_>>())
     }
 
-    /// Aligns spans: each a start, a length, and whether there is any data.
+    /// Aligns spans, each of which has a start, a length, and whether it has any data.
     #[cfg(feature = "read")]
     pub(crate) fn from_spans(all: &[(u128, u64, bool)]) -> Self {
         let span = |&(start_ns, length_ns, _): &(u128, u64, bool)| {
@@ -83,7 +83,7 @@ impl Alignment {
         Self { start_ns, shifts_ns, length_ns, is_forced: false }
     }
 
-    /// Lets each file begin at the left edge.
+    /// Makes each file begin at the left edge.
     #[cfg(feature = "read")]
     pub(crate) fn at_left_edge(all: &[(u128, u64, bool)]) -> Self {
         Self {

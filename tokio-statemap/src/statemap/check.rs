@@ -1,6 +1,6 @@
-//! Checks statemap data strictly: what the reference renderer accepts, and more.
+//! Checks statemap data strictly: for everything that the reference renderer requires, and more.
 //!
-//! Data that the renderer merely survives, or draws in another way than it was meant, is refused here.
+//! Data that the renderer merely survives, or draws differently than it was meant, is refused here.
 
 #[cfg(test)]
 mod hidden;

@@ -15,12 +15,11 @@ use crate::trace::timeline::{Handover, PollKey, PollSample};
 const RUNNING: u32 = TaskState::Running as u32;
 
 impl Statemap {
-    /// Leaves only what lies in a window: from `begin_ns`, for `duration_ns` (`None`: to the end),
-    /// both in ns.
+    /// Keeps only the data in a window: from `begin_ns`, for `duration_ns` (`None`: to the end), both in ns.
     ///
-    /// Times then count from the window's left edge, and so does the start. The state that an entity
-    /// is in there is kept, and so is the last one at the right edge. An entity that has no state in
-    /// the window stays, without data; of this crate's own data also one that had ended before.
+    /// Times then count from the window's left edge, and so does the start. The state of an entity at the left edge is
+    /// kept, and so is the last one at the right edge. An entity without a state in the window stays, but has no data.
+    /// In this crate's own data, the same holds for an entity that had ended before.
     ///
     /// # Examples
     ///
@@ -121,7 +120,7 @@ impl Facts {
 #[derive(Default)]
 struct Across {
     polls: Vec<PollKey>,
-    /// The threads and workers of polls that handed their worker over before.
+    /// The threads and workers of polls that had handed their worker over before the left edge.
     handed_over: Vec<(u32, u32)>,
 }
 
@@ -132,7 +131,7 @@ impl Run {
         Some((thread, self.facts.begin_ns.0.saturating_add(start_ns)))
     }
 
-    /// Returns the thread and worker of a handover in a poll, if that is before `begin_ns` of the data.
+    /// Returns the thread and worker of a handover in a poll, if it was before `begin_ns` of the data.
     fn handed_over_before(&self, poll: &Datum, begin_ns: u64) -> Option<(u32, u32)> {
         let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
         let at = |ns: u64| (thread, self.facts.begin_ns.0.saturating_add(ns));
@@ -148,14 +147,14 @@ impl Run {
         self.facts.end_ns.0 - self.facts.begin_ns.0 - gaps.sum::<u64>()
     }
 
-    /// Leaves only what lies between these edges.
+    /// Keeps only what lies between these edges.
     fn cut(&mut self, (begin_ns, end_ns): (u64, u64), across: Across) {
         let Across { mut polls, handed_over } = across;
         if (begin_ns, end_ns) != (self.facts.begin_ns.0, self.facts.end_ns.0) {
             let end_ns = (end_ns < self.facts.end_ns.0).then_some(end_ns);
             polls.sort_unstable();
             self.long_polls.cut(begin_ns, end_ns, &polls);
-            // For a part of a part, it is still that of the whole.
+            // For a part of a part, it stays the recorded time of the whole.
             self.whole_ns = self.whole_ns.or(Some(self.recorded_ns()));
         }
         (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
@@ -174,17 +173,16 @@ impl Run {
 }
 
 impl LongPolls {
-    /// Leaves the samples between these edges; `end_ns` is `None` if that is where it was. `across` are the
-    /// polls that lie across the left one, in order.
+    /// Keeps the samples between these edges. `end_ns` is `None` if the right edge is unchanged. `across` has the polls
+    /// that lie across the left edge, in order.
     ///
-    /// Such a poll then starts there, and what it was last seen to do before is what it does there: otherwise
-    /// nothing may be known of what goes on for long. Which causes are of polls that are still whole is found
-    /// out with the polls.
+    /// Such a poll then starts at the edge, with the last sample before it: otherwise nothing may be known about a poll
+    /// that does one thing for long. The causes of polls that are cut are removed together with the polls.
     fn cut(&mut self, begin_ns: u64, end_ns: Option<u64>, across: &[PollKey]) {
         let all = std::mem::take(&mut self.samples);
         let mut last: Option<PollSample> = None;
         for sample in all {
-            // They are by polls, and of each by time.
+            // Samples are sorted by poll, and those of a poll by time.
             let key = sample.poll_key();
             self.samples
                 .extend(last.take_if(|last| last.poll_key() != key || sample.at_ns >= begin_ns));
@@ -204,11 +202,10 @@ impl LongPolls {
     }
 }
 
-/// Leaves only what lies in a window of the time that the files have in common, as
-/// [`Statemap::cut`] does of one file.
+/// Keeps only what lies in a window of the time axis of all files, as [`Statemap::cut`] does for one file.
 ///
-/// `begin_ns` counts from the left edge of the picture of all of them, in ns: the start of the one
-/// that begins first, or of each, if they are from different times.
+/// `begin_ns` counts from the left edge of the picture of all files, in ns: from the start of the first file, or from
+/// the start of each if they are from different times.
 pub fn cut(files: &mut [Statemap], begin_ns: u64, duration_ns: Option<u64>) {
     let alignment = Alignment::from_files(files);
     let end_ns = duration_ns.map(|duration| begin_ns.saturating_add(duration));

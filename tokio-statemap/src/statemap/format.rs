@@ -48,7 +48,7 @@ pub struct Datum {
     pub(crate) woken_by: u64,
 }
 
-/// Facts about a datum that a run's data has beyond its row. They fill the space that is left in a datum.
+/// Facts about a datum that a run's data has beyond its row. They fit into the space that is left in a datum.
 #[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark(u32);
@@ -58,8 +58,8 @@ impl Mark {
     /// The most pairs of thread and worker on which polls ran: 22 bits.
     pub(crate) const MOST_RAN_ON: usize = 1 << 22;
 
-    /// `apart_ns` is the real distance to the datum before, if it is written as 1 ns. A poll also has the
-    /// sides on which it was cut (left 1, right 2, in sum), and the index of its thread and worker.
+    /// `apart_ns` is the real distance to the previous datum, if it is written as 1 ns. A poll also has the sides on
+    /// which it was cut (the sum of left 1 and right 2), and the index of its thread and worker.
     pub(crate) fn new(apart_ns: u8, cuts: u8, ran_on: u32) -> Self {
         Self(ran_on << 10 | u32::from(cuts & 3) << 8 | u32::from(apart_ns))
     }
@@ -174,7 +174,7 @@ impl Metadata {
         }
     }
 
-    /// Returns it as one line.
+    /// Returns the metadata as one line.
     pub(crate) fn to_line(&self) -> String {
         let mut states = Object::default();
         for (value, state) in self.states.iter().enumerate() {

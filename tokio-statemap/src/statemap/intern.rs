@@ -16,8 +16,8 @@ struct Names {
 
 static NAMES: Mutex<Names> = Mutex::new(Names { names: None, bytes: 0 });
 
-/// Returns the same text with a static lifetime. Each distinct text is leaked once. Returns `None` if there
-/// are too many.
+/// Returns the same text with a static lifetime. Each distinct text is leaked once. Returns `None` if there are too
+/// many.
 pub(super) fn intern(text: &str) -> Option<&'static str> {
     let mut interned = lock(&NAMES);
     let Names { names, bytes } = &mut *interned;

@@ -1,4 +1,4 @@
-//! The causes of long polls in data: they are read as they were written, and impossible ones are refused.
+//! Tests that the causes of long polls in data are read as they were written, and that impossible ones are refused.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn cause(length_ns: u64) -> PollCause {
     }
 }
 
-/// Returns a task with these polls, of which all causes are known.
+/// Returns a task with these polls, all of whose causes are known.
 fn with_causes(begin_ns: u64, end_ns: u64, polls: &[(u64, u64)]) -> Timeline {
     let all = polls.iter().map(|&(from, to)| poll(from, to)).collect();
     let task = Task { spawned_ns: None, ..task(TaskKey::Spawned(7), begin_ns, all) };
@@ -49,7 +49,7 @@ fn with_causes(begin_ns: u64, end_ns: u64, polls: &[(u64, u64)]) -> Timeline {
     timeline
 }
 
-/// One of all there is.
+/// Returns a timeline with one of everything.
 fn full() -> Timeline {
     let mut timeline = with_causes(100, 1_000, &[(200, 400), (500, 900)]);
     timeline.machine = MachineTime {
@@ -229,7 +229,7 @@ fn how_it_is_written() {
     }
 }
 
-/// Wrong data neither panics nor makes a wrong report: it is other data, and the check reports the problem.
+/// Wrong data neither panics nor makes a wrong report: it is taken for other data, and the check reports the problem.
 #[test]
 fn what_cannot_be_is_refused() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
@@ -304,7 +304,7 @@ fn workers_have_no_polls() {
     }
 }
 
-/// Impossible samples: a file may have them in few bytes, and each takes memory and time.
+/// Impossible samples: a file may contain many in a few bytes, and each takes memory and time.
 #[test]
 fn samples_have_limits() {
     let problem = |timeline: Timeline| {
@@ -327,7 +327,7 @@ fn samples_have_limits() {
     assert!(of_polls(8_193, 1).contains("`samples` are over 8192, which is the limit"));
 }
 
-/// Each of them would have all its samples.
+/// Each of the polls would have all samples.
 #[test]
 fn samples_are_not_of_any_number_of_polls() {
     let of_tasks = |count: u64| {
@@ -347,7 +347,7 @@ fn samples_are_not_of_any_number_of_polls() {
     assert!(error.contains(problem), "{error}");
 }
 
-/// The memory for the data is within some times of the file's size.
+/// The memory for the data is at most a few times the file's size.
 #[test]
 #[ignore = "slow"]
 fn a_small_file_does_not_have_millions_of_functions() {
@@ -394,17 +394,17 @@ fn a_window_keeps_what_is_within() {
     let samples = |timeline: &Timeline| {
         timeline.long_polls.samples.iter().map(|s| (s.poll_start_ns, s.at_ns)).collect::<Vec<_>>()
     };
-    // The whole: from 100 to 1000.
+    // The whole recording: from 100 to 1000.
     let same = of(0, None);
     assert_eq!(
         (same.long_polls.causes, same.long_polls.samples),
         (whole.long_polls.causes.clone(), whole.long_polls.samples.clone())
     );
-    // The second poll ends there.
+    // The second poll ends at the edge.
     let first = of(0, Some(800));
     assert_eq!(causes(&first), [200]);
     assert_eq!(samples(&first), [(200, 300), (200, 300), (500, 600)]);
-    // Both lie across an edge: the first starts there now.
+    // Both polls lie across an edge: the first one starts there now.
     let middle = of(150, Some(400));
     assert_eq!((middle.begin_ns, middle.end_ns), (250, 650));
     assert!(middle.long_polls.causes.is_empty());
@@ -413,11 +413,11 @@ fn a_window_keeps_what_is_within() {
     let found: Vec<_> =
         polls.iter().map(|poll| (middle.cause(poll), middle.samples(poll).len())).collect();
     assert_eq!(found, [(None, 2), (None, 1)]);
-    // The rest of the first poll does what it was last seen to do.
+    // The rest of the first poll does what the poll was last seen to do.
     let second = of(250, None);
     assert_eq!(causes(&second), [500]);
     assert_eq!(samples(&second), [(350, 350), (500, 600), (1 << 60, u64::MAX)]);
-    // One that is over is left out.
+    // A poll that is over is left out.
     assert_eq!(samples(&of(350, None)), [(500, 600), (1 << 60, u64::MAX)]);
     // A second window cuts it in the same way.
     let mut twice = file(&whole);
@@ -427,10 +427,10 @@ fn a_window_keeps_what_is_within() {
     assert!(of(850, None).long_polls.causes.is_empty());
 }
 
-/// When the machine took something isn't in the data.
+/// The data doesn't say when the machine took something.
 #[test]
 fn what_the_machine_took_is_of_the_whole_run() {
-    // 900 ns in all, 100 of which are a gap; over 1 % of that, or not.
+    // 900 ns are recorded, 100 ns of which are a gap. Over 1 % is worth a sentence.
     for (stolen_ns, is_said) in [(0, false), (8, false), (9, true)] {
         let mut whole = full();
         whole.gaps = vec![(900, 1_000)];
@@ -447,19 +447,19 @@ fn what_the_machine_took_is_of_the_whole_run() {
             false => Vec::new(),
         };
         assert_eq!(sentences(&[]), expected(of_whole));
-        // The 100 ns that are left don't count.
+        // The remaining 100 ns don't count.
         assert_eq!(sentences(&[(0, Some(100))]), expected(&of_part));
         assert_eq!(sentences(&[(0, Some(400)), (0, Some(100))]), expected(&of_part));
     }
 }
 
-/// A poll that is seen to do something once goes on with it: it is to blame in any part of its time.
+/// A poll that is seen to do something once goes on with it: the function is to blame in any part of the poll's time.
 #[test]
 fn a_window_of_a_long_poll_does_not_excuse_it() {
     let mut whole = full();
     whole.settings.long_poll = Duration::from_nanos(50);
     whole.long_polls.sampling = Sampling { state: SamplingState::On, ..Sampling::default() };
-    // It starts at the same time as the state before it, which is written 1 ns earlier.
+    // The poll starts at the same time as the state before it, which is written 1 ns earlier.
     for (first_ns, from_ns) in [(100, 450), (500, 550), (500, 700)] {
         let location = SpawnLocation { file: "src/shop.rs", line: 9, column: 5 };
         let polls = vec![poll(500, 900)];
@@ -481,7 +481,7 @@ fn a_window_of_a_long_poll_does_not_excuse_it() {
     }
 }
 
-/// A poll that a window cuts starts at its edge, as another one does.
+/// A poll that a window cuts starts at the window's edge, as another poll does.
 #[test]
 fn a_cut_poll_has_no_cause_of_another() {
     let mut whole = with_causes(0, 1_000, &[(200, 400)]);

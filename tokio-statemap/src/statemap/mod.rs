@@ -118,15 +118,15 @@ impl StatemapData {
 }
 
 impl Timeline {
-    /// Statemap data of it, named after this program and host. It copies the timeline; see
-    /// [`into_data`](Self::into_data) and [`write_tasks`] for how not to.
+    /// Returns statemap data of the timeline, labelled with the name of this program and host. It copies the timeline:
+    /// [`into_data`](Self::into_data) and [`write_tasks`] don't. Only programs that call it compile the copying.
     // Only programs that call it compile the copying of a timeline.
     #[inline]
     pub fn to_data(&self) -> StatemapData {
         self.clone().into_data()
     }
 
-    /// Statemap data of it, named after this program and host.
+    /// Returns statemap data of the timeline, labelled with the name of this program and host.
     pub fn into_data(self) -> StatemapData {
         StatemapData::new(self, Labels::of_this_program())
     }

@@ -1,4 +1,4 @@
-//! The profile of async functions in data: it is read as it was written.
+//! Tests that the profile of async functions in data is read as it was written.
 
 use super::check::check_ours;
 use super::read::{Statemap, read};

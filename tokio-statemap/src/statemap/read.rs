@@ -41,11 +41,11 @@ pub struct Statemap {
     pub tags: Vec<TagDefinition>,
     /// The events, in the order of the data.
     pub events: Vec<EntityEvent>,
-    /// The latest time of a datum, in ns: what lasts, lasts until here. 0 without any.
+    /// The latest time of a datum, in ns; 0 if there is none. States that last to the end last until this time.
     pub end_ns: u64,
     /// The description of the run, in this crate's own data.
     pub(crate) run: Option<Box<Run>>,
-    /// `true` if it was cut.
+    /// `true` if the data was cut.
     pub(crate) is_part: bool,
 }
 
@@ -63,11 +63,11 @@ pub struct Entity {
     pub(crate) parent: Option<TaskKey>,
 }
 
-/// Something that happened to an entity and changed no state.
+/// An event of an entity that changed no state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntityEvent {
-    /// When, in ns.
+    /// The time, in ns.
     pub time_ns: u64,
     /// The entity, as an index into [`Statemap::entities`].
     pub entity: usize,
@@ -77,7 +77,7 @@ pub struct EntityEvent {
     pub target: Option<String>,
 }
 
-/// Reads statemap data. The result is all in memory; the data isn't.
+/// Reads statemap data. The whole result is in memory; the data itself isn't.
 ///
 /// Records may have any white space between them, and up to 8 MiB each. Data that the reference renderer
 /// refuses or drops (an unknown state, times that don't advance within an entity, a time that is no string, a

@@ -1,12 +1,11 @@
-//! Data again, once more is known of its run than when it was read.
+//! Updates data when more is known about its run than when it was read.
 
 use super::format::Native;
 use super::read::{ReadError, Statemap, read};
 use super::{Labels, write_tasks, write_workers};
 use crate::trace::timeline::Timeline;
 
-/// Writes and reads `file` again, with `timeline` in place of its run: its tasks or workers, and the same
-/// part of the run.
+/// Writes and reads `file` again, with its tasks or workers taken from `timeline`, and with the same part of the run.
 ///
 /// # Errors
 ///

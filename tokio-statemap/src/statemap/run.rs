@@ -1,9 +1,10 @@
 //! The description of a run, beyond its rows, in definitions of separate tags.
 //!
 //! A renderer takes a definition for the meaning of its tag, whatever members it has, and no datum has these tags. (The
-//! reference renderer copies all definitions into its SVG, and lists those of a state next to it when it is clicked: these
-//! are of the last state, which has no tags.) The first, [`TAG`], follows the metadata and has the facts about the whole
-//! run. Those behind it are parts, [`TAG`] and a number from 1: lists, which continue from one part to the next.
+//! reference renderer copies all definitions into its SVG, and lists those of a state next to it when it is clicked:
+//! these are of the last state, which has no tags.) The first, [`TAG`], follows the metadata and has the facts about
+//! the whole run. Those behind it are parts, [`TAG`] and a number from 1: lists, which continue from one part to the
+//! next.
 //!
 //! | member | entries |
 //! | --- | --- |
@@ -36,55 +37,57 @@
 //! | `runWorkers` | `[index, running, parked, parks, polls]` of a worker in the whole run |
 //! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run: see below |
 //!
-//! Who woke a task is a task, as in `parents`, `"runtime"`, `"blocking"` for a blocking task, `"thread"`, or `null` if it isn't
-//! known. A part has the list for all of its polls, or for none of them.
+//! Who woke a task is a task, as in `parents`, `"runtime"`, `"blocking"` for a blocking task, `"thread"`, or `null` if
+//! it isn't known. A part has the list for all of its polls, or for none of them.
 //!
-//! Causes are sorted by thread and start. The times of a cause, in ns, add up to the length of its poll. Samples are sorted
-//! by thread, start and time. Their `blockedIn` is `null` if the thread wasn't blocked, and their functions, the innermost
-//! first, are indices into `functions` of this part and those before. Only tasks have causes and samples.
+//! Causes are sorted by thread and start. The times of a cause, in ns, add up to the length of its poll. Samples are
+//! sorted by thread, start and time. Their `blockedIn` is `null` if the thread wasn't blocked, and their functions, the
+//! innermost first, are indices into `functions` of this part and those before. Only tasks have causes and samples.
 //!
 //! The first definition leaves out values that are zero or unknown. `version` is that of the program. `runDelayNs` and
 //! `stolenNs` were taken from the threads' time by the machine. `cpuLimit` is `[millis, stops, stoppedNs]`. `clock` has
 //! changes of the clock: `[jumps, jumpedNs, wentBack, lostSource]`. `stacks` tells whether samples were taken.
 //! `droppedSamples` is the number of missing samples; `noStacks` counts samples without functions by reason: `{reason:
-//! samples, …}`. `exhaustedPool` is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations, location]`
-//! of the blocking pool, with a location of `[file, line, column]` or `null`. `poolQueue` has `[time, waiting]` for each
-//! change of that pool's queue. All of these are of the whole run, even in a part of it.
+//! samples, …}`. `exhaustedPool` is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
+//! location]` of the blocking pool, with a location of `[file, line, column]` or `null`. `poolQueue` has `[time,
+//! waiting]` for each change of that pool's queue. All of these are of the whole run, even in a part of it.
 //!
-//! If `recentNs` is there, the last events are kept from then on; data before it surrounds the longest polls of the run.
+//! If `recentNs` is there, the last events are kept from then on; data before it surrounds the longest polls of the
+//! run.
 //!
-//! `cpu` has the number of samples in which a stack was seen, and the CPU time for which they stand. Its functions are like
-//! those of samples. An empty list stands for all other stacks, and `null` for those outside of polls. It is of the whole
-//! run, even in a part of it. Only tasks have the list.
+//! `cpu` has the number of samples in which a stack was seen, and the CPU time for which they stand. Its functions are
+//! like those of samples. An empty list stands for all other stacks, and `null` for those outside of polls. It is of
+//! the whole run, even in a part of it. Only tasks have the list.
 //!
 //! The profile is of calls of async functions, in a part of the run still those of the whole. `ended` is `null`, or the
 //! total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. If there is a profile, the first
 //! definition has `profile`, too: `[recorded, workers, uncountedCalls]`. Only tasks have the list.
 //!
 //! If older events were dropped, the first definition has `wholeRun`, the sums of all recorded events: `[begin, end,
-//! recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`. The lists that begin with `run` belong to it. A
-//! location's `place` is `[file, line, column]` or `null`. Its `polls` and `ready` are histograms, in pairs: the difference
-//! between the bound of a step and the one before, and the number of values in the step. The longest polls are sorted by
-//! falling length. Their `location` and the `longestAt` of stretches are indices into `runLocations`; `longestAt` is `null`
-//! if no poll began. A stretch is `stretch` ns long, the first begins at `begin`; there are at most 2000 stretches and 1000
-//! longest polls. A `runStopped` of `[from, to, recorded, periods]` stands for several periods, with the recorded time
-//! between them; there are at most 1000. Both files have `runStopped`, only workers `runWorkers`, and only tasks the
-//! others. A part of the run has none of them.
+//! recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`. The lists that begin with `run` belong to
+//! it. A location's `place` is `[file, line, column]` or `null`. Its `polls` and `ready` are histograms, in pairs: the
+//! difference between the bound of a step and the one before, and the number of values in the step. The longest polls
+//! are sorted by falling length. Their `location` and the `longestAt` of stretches are indices into `runLocations`;
+//! `longestAt` is `null` if no poll began. A stretch is `stretch` ns long, the first begins at `begin`; there are at
+//! most 2000 stretches and 1000 longest polls. A `runStopped` of `[from, to, recorded, periods]` stands for several
+//! periods, with the recorded time between them; there are at most 1000. Both files have `runStopped`, only workers
+//! `runWorkers`, and only tasks the others. A part of the run has none of them.
 //!
-//! A wait is the functions that a task waits in. Each has its index in `functions`, the position in this list of its caller
-//! (`null` for the outermost), and the name of the call and its index among the instrumented calls, or `null`. The tags of
-//! the state `waiting` have its number as `wait`, and its lines as `waitsAt`; 16383 is for a task whose waker nothing took.
-//! The first definition has `waitsNotKept`, the number of waits with unknown functions, if there are any.
+//! A wait is the functions that a task waits in. Each has its index in `functions`, the position in this list of its
+//! caller (`null` for the outermost), and the name of the call and its index among the instrumented calls, or `null`.
+//! The tags of the state `waiting` have its number as `wait`, and its lines as `waitsAt`; 16383 is for a task whose
+//! waker nothing took. The first definition has `waitsNotKept`, the number of waits with unknown functions, if there
+//! are any.
 //!
-//! A program without symbols knows the functions that its tasks wait in only by address, and can't tell which of them to
-//! name. So it writes whole `chains`, and their indices for each wait (`unnamed`). The addresses of a chain are numbers
-//! that tell them apart, the innermost first, each with the indices of its functions, the inlined ones first. Behind them
-//! are the instrumented calls, the outermost first.
+//! A program without symbols knows the functions that its tasks wait in only by address, and can't tell which of them
+//! to name. So it writes whole `chains`, and their indices for each wait (`unnamed`). The addresses of a chain are
+//! numbers that tell them apart, the innermost first, each with the indices of its functions, the inlined ones first.
+//! Behind them are the instrumented calls, the outermost first.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!
-//! Two changes of an entity at the same time are written 1 ns apart. So a datum that is 1 ns after the one before is at the
-//! same time, unless `apart` says otherwise.
+//! Two changes of an entity at the same time are written 1 ns apart. So a datum that is 1 ns after the one before is at
+//! the same time, unless `apart` says otherwise.
 
 use crate::config::TraceTarget;
 use crate::trace::timeline::{FrameOrigin, SamplingState};
@@ -93,12 +96,12 @@ use crate::trace::timeline::{FrameOrigin, SamplingState};
 pub(super) const TAG: &str = "tokio-statemap";
 /// The version of the description.
 pub(super) const FORMAT: u64 = 1;
-/// The largest whole number that any reader of JSON tells from its neighbours.
+/// The largest whole number that any reader of JSON distinguishes from its neighbours.
 pub(super) const LARGEST_NUMBER: u64 = 1 << 53;
-/// The largest value in `apart`. No clock is so coarse that there is more in between.
+/// The largest value in `apart`. No clock is so coarse that a distance can be larger.
 pub(super) const MOST_APART: u64 = 255;
 
-/// Who woke a task, if it was none.
+/// The waker of a task, if it was no task.
 pub(super) const RUNTIME: &str = "runtime";
 pub(super) const BLOCKING: &str = "blocking";
 pub(super) const THREAD: &str = "thread";

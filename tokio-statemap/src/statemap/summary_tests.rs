@@ -1,4 +1,4 @@
-//! The sums of the whole run in data: they are read as they were written, and impossible ones are refused.
+//! Tests that the sums of the whole run in data are read as they were written, and that impossible ones are refused.
 
 use crate::statemap::check::check_ours;
 use crate::statemap::read::read;

@@ -1,4 +1,4 @@
-//! The data of a timeline, byte by byte, and data of other programs.
+//! Tests of the data of a timeline, byte by byte, and of data of other programs.
 
 use std::time::Duration;
 

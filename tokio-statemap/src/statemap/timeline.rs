@@ -34,7 +34,7 @@ pub enum Recording<'a> {
         /// The files, as indices.
         files: Vec<usize>,
     },
-    /// Other data, or a run's that was not left as it was written.
+    /// Other data, or data of a run that was changed after it was written.
     #[non_exhaustive]
     Other {
         /// The data.
@@ -44,7 +44,7 @@ pub enum Recording<'a> {
     },
 }
 
-/// Finds out what files are of: the tasks and the workers of one run belong together. They come in the
+/// Combines files into recordings: the tasks and the workers of one run belong together. The recordings are in the
 /// order of the files.
 ///
 /// The names of the source files in spawn locations stay in memory until the program ends, each once;
@@ -109,13 +109,13 @@ impl Statemap {
             && (&a.facts, &a.gaps) == (&b.facts, &b.gaps)
     }
 
-    /// Returns the timeline that this was written from, with its tasks or workers. An error says why it is
-    /// none.
+    /// Returns the timeline from which this was written, with its tasks or workers. The error is the reason why there
+    /// is none.
     pub(super) fn timeline(&self) -> Result<Timeline, String> {
         timeline_of(&[self])
     }
 
-    /// Returns the data of an entity, without the last one that only marks the end.
+    /// Returns the data of an entity, without the last datum if it only marks the end.
     fn changes<'a>(&self, index: usize, entity: &'a Entity) -> &'a [Datum] {
         match entity.data.as_slice() {
             [data @ .., before, end]
@@ -194,7 +194,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.places.waits.clone_from(&run.waits.waits);
             timeline.places.unnamed = run.waits.unnamed.clone().into();
             if !first.is_part {
-                // They are of the end of the run.
+                // Local tasks are those at the end of the run.
                 timeline.local_tasks.clone_from(&run.waits.local_tasks);
                 timeline.places.calls_at_end = run.waits.calls_at_end.clone().into();
             }
@@ -208,8 +208,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     Ok(timeline)
 }
 
-/// Returns the real times of an entity's data, in ns of the file: changes at the same time are written 1 ns
-/// apart.
+/// Returns the real times of an entity's data, in ns of the file. Changes at the same time are written 1 ns apart.
 pub(super) fn real_times(data: &[Datum]) -> impl Iterator<Item = u64> + use<'_> {
     let mut last: Option<(u64, u64)> = None;
     data.iter().map(move |datum| {
@@ -224,7 +223,7 @@ pub(super) fn real_times(data: &[Datum]) -> impl Iterator<Item = u64> + use<'_> 
     })
 }
 
-/// Calls `each` with the entities that have data: index, name without the runtime's, and changes with their
+/// Calls `each` with the entities that have data: their index, their name without the runtime's, and their changes with
 /// real times in ns of the run.
 fn for_each_row(
     file: &Statemap,
@@ -334,7 +333,7 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
             }
         }
         if let (Some((since_ns, wait)), true) = (carried_wait, task.polls.is_empty()) {
-            // In a part the poll before may be missing.
+            // In a part of a run, the poll before may be missing.
             if since_ns.is_some() || wait.is_some() {
                 let since_ns = since_ns.unwrap_or(first_ns);
                 task.carried_wait = Some(CarriedWait { since_ns, wait });
@@ -356,7 +355,7 @@ fn causes(tasks: &Tasks, run: &Run, is_part: bool) -> Result<Vec<(PollKey, PollC
     if causes.is_empty() {
         return Ok(Vec::new());
     }
-    // A hostile file may have any number of one key.
+    // A hostile file may contain any number of causes with one key.
     let of = |(key, cause): &(PollKey, PollCause)| (*key, cause.parts_ns());
     let mut wanted: Vec<_> = causes.iter().map(of).collect();
     wanted.sort_unstable();
@@ -376,12 +375,12 @@ fn causes(tasks: &Tasks, run: &Run, is_part: bool) -> Result<Vec<(PollKey, PollC
     Ok(causes.iter().filter(is_there).copied().collect())
 }
 
-/// The most samples, and functions in them, if those that polls share are counted for each poll. A program
-/// has a quarter of it in all, and polls share samples only where one starts just within another.
+/// The most samples, and functions in them, if samples that polls share count for each poll. A program has at most a
+/// quarter of this number, and polls share samples only if one starts just within another.
 const MOST_OF_POLLS: usize = 1 << 23;
 
-/// Returns the samples of polls, in bounded number: a hostile file may have any number of polls of one thread
-/// that start at the same time.
+/// Returns the samples of polls, up to a limit: a hostile file may have any number of polls of one thread that start at
+/// the same time.
 fn samples(tasks: &Tasks, run: &Run) -> Result<Vec<PollSample>, String> {
     let samples = &run.long_polls.samples;
     if samples.is_empty() {

@@ -1,4 +1,4 @@
-//! Unusual files, cuts, and files of different runs.
+//! Tests of unusual files, cuts, and files of different runs.
 
 use super::check::check_ours;
 use super::read::{Statemap, read};
@@ -107,7 +107,7 @@ fn the_workers_of_another_run_are_not_taken_for_its_own() {
 {"tag":"tokio-statemap 1","state":2,"data":1,"parks":[1]}
 {"time":"1000000000","entity":"worker-0","state":1}
 "##;
-    // Polls are on the rows of workers of the same run alone.
+    // Polls are only drawn on workers of the same run.
     let are_of_one_run = |files: &[Statemap]| {
         let picture = Picture::of_data(files);
         let mut origins = picture.sections.iter().map(|section| section.origin);

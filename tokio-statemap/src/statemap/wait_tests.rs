@@ -1,4 +1,4 @@
-//! The places where tasks wait in data: they are read as they were written, and impossible ones are refused.
+//! Tests that the places where tasks wait in data are read as they were written, and that impossible ones are refused.
 
 mod hostile;
 mod random;
@@ -87,7 +87,7 @@ fn read_again(files: &[Statemap]) -> Timeline {
     }
 }
 
-/// Waits without those behind the last that is known.
+/// Returns the waits up to the last one that is known.
 fn known(waits: &[Wait]) -> &[Wait] {
     let last = waits.iter().rposition(|wait| !wait.frames.is_empty());
     &waits[..last.map_or(0, |last| last + 1)]

@@ -26,14 +26,13 @@ pub(super) use spaced::Spaced;
 use stream::Text;
 pub(super) use waits::WaitTags;
 
-/// Writes the tasks of `timeline` as statemap data, through a buffer. A large timeline is formatted by a
-/// second thread while this one writes.
+/// Writes the tasks of `timeline` as statemap data, through a buffer. A second thread formats a large timeline while
+/// this one writes.
 ///
-/// Times count from the timeline's left edge. Where two changes of a task have the same time, the later one
-/// is written 1 ns later, because the renderer drops a second change at the same time. Live states have the
-/// spawn location as their tag, and the definitions of tags have its parts as `file` and as `location`
-/// (`line:column`). Where it is known where a task waits, the state has a tag of its own, which names the
-/// line too.
+/// Times count from the timeline's left edge. If two changes of a task have the same time, the later one is written 1
+/// ns later, because the renderer drops a second change at the same time. Live states have the spawn location as their
+/// tag, and the definitions of tags have its parts as `file` and as `location` (`line:column`). If it is known where a
+/// task waits, the state has a tag of its own, which also names the line.
 ///
 /// Facts that aren't in rows (the worker of a poll, the cause of a long one, gaps, losses) are in definitions
 /// of separate tags, `tokio-statemap` …, which renderers ignore. This crate reads the timeline from them
@@ -159,7 +158,7 @@ fn write(
     stream::write(w, timeline.events >= MANY_EVENTS, make)
 }
 
-/// The most states: one bit each.
+/// The most states, as each takes one bit.
 const STATES: usize = 16;
 const _: () = assert!(TaskState::ALL.len() <= STATES && WorkerState::ALL.len() <= STATES);
 
@@ -172,7 +171,7 @@ struct RowWriter<'a, 'b> {
     end_ns: u64,
     /// The entity that is being written, as the middle of its data.
     entity: Vec<u8>,
-    /// The rest of a datum after its time, by state: there are few of these, and may be millions of data.
+    /// The rest of a datum after its time, by state. There are few different ones, but may be millions of data.
     ends: [Option<End>; STATES],
     digits: itoa::Buffer,
     /// The times of this entity's data, and the state of the last one.
@@ -238,8 +237,8 @@ impl<'a, 'b> RowWriter<'a, 'b> {
         }
     }
 
-    /// Adds a tag that is still undefined for every state. `wait` is the end of the tag for a place of
-    /// waiting, and the members of its definition.
+    /// Adds a tag that isn't defined for any state yet. `wait` is the end of the tag for a place of waiting, and the
+    /// members of its definition.
     fn tag(&mut self, location: Option<SpawnLocation>, wait: Option<&(String, String)>) -> usize {
         let (text, mut members) = tag_of(location, wait);
         members += "}\n";
@@ -294,8 +293,8 @@ impl<'a, 'b> RowWriter<'a, 'b> {
         self.parts.write_if_full(self.text)
     }
 
-    /// Writes the end of the data. For the renderer, the time of the last record is where all that
-    /// is still going on ends, and what begins there or later isn't seen.
+    /// Writes the end of the data. The renderer ends all states at the time of the last record, and ignores what begins
+    /// then or later.
     fn finish(mut self) -> io::Result<()> {
         self.end_row();
         self.parts.write(self.text)?;

@@ -1,6 +1,6 @@
 //! An address that stands for the name of a function.
 
-/// An address in place of a function's name, which is unknown: `0x1234 of shop (build id abcd)`.
+/// An address in place of an unknown function name: `0x1234 of shop (build id abcd)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(all(feature = "symbols", feature = "read")),
@@ -16,7 +16,7 @@ impl<'a> Address<'a> {
     /// Parses a function's name that is an address.
     pub(crate) fn parse(function: &'a str) -> Option<Self> {
         let (address, rest) = parts(function)?;
-        // A file's name may have anything in it.
+        // The name of a file may contain anything.
         let build_id = rest.rsplit_once(" (build id ")?.1.strip_suffix(')')?;
         let is_hex =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());

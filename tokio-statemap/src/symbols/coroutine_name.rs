@@ -83,7 +83,7 @@ pub(super) fn of_dyn(name: &str) -> String {
     without_paths(&name[at..end])
 }
 
-/// `Future<Output=()>` of `core::future::future::Future<Output=()>`.
+/// Returns `Future<Output=()>` for `core::future::future::Future<Output=()>`.
 fn without_paths(text: &str) -> String {
     let mut short = String::with_capacity(text.len());
     let mut word_from = 0;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StackFrame {
-    /// The function as a person would write it: `shop::render_invoice`, `async shop::handle`. Its
-    /// address and the build id of its file, if nothing else is known of it.
+    /// The function as a person would write it: `shop::render_invoice`, `async shop::handle`. If its name isn't known,
+    /// the address and the build id of its file.
     pub function: Arc<str>,
     /// The source file; `None` in a build without line tables.
     pub file: Option<Arc<str>>,
@@ -22,15 +22,15 @@ pub struct StackFrame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FrameOrigin {
-    /// The program's own.
+    /// The program.
     Program,
     /// A crate that the program depends on.
     Dependency,
-    /// Rust's standard library's.
+    /// Rust's standard library.
     Std,
-    /// Tokio's, or this crate's.
+    /// Tokio, or this crate.
     Runtime,
-    /// The system's: the C library's, and the like.
+    /// The system: the C library and the like.
     System,
 }
 

@@ -1,4 +1,4 @@
-//! Looks up the functions and lines of addresses: only of those that are to be shown.
+//! Looks up the functions and lines of addresses, but only of those that are to be shown.
 
 mod address;
 #[cfg(any(feature = "cli", all(test, feature = "symbols")))]
@@ -30,10 +30,10 @@ pub(crate) use object_file::ObjectFile;
 #[cfg(feature = "cli")]
 pub(crate) use object_file::package;
 
-/// The name in place of a system call of a thread that waits for a page of memory.
+/// The name that stands for a system call if a thread waits for a page of memory.
 pub(crate) const PAGE_FAULT: &str = "a page fault";
 
-/// Calls `f` with what looks addresses of this process up.
+/// Calls `f` with the resolver of this process's addresses.
 pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {
     // Files are read once, and only if there is something to look up.
     static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);

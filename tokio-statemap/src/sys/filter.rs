@@ -10,12 +10,12 @@ mod trial;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The result: unknown, that such calls end the process, or one of the following plus the number of filters.
+/// The result so far: one of the following.
 static FOUND: AtomicU32 = AtomicU32::new(NOTHING);
 
 const NOTHING: u32 = 0;
 const DEADLY: u32 = 1;
-/// There was no filter.
+/// No filter was in force when this was checked.
 const FREE: u32 = 2;
 /// The filters don't end the process. Their number is added.
 const HARMLESS: u32 = 3;

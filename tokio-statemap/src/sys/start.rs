@@ -3,8 +3,8 @@
 use std::io;
 use std::thread::Builder;
 
-/// Starts a thread with a name that runs `run`. The closure is boxed: what starts a thread is compiled once, and not for each
-/// type of closure.
+/// Starts a thread with a name that runs `run`. The closure is boxed, so that the code that starts a thread is compiled
+/// only once, and not for each type of closure.
 ///
 /// # Errors
 ///

@@ -51,7 +51,7 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 
 /// # Safety
 ///
-/// As of [`clone`].
+/// The same as for [`clone`].
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: as above.
     unsafe { &*data.cast::<Tap<'_>>() }.waker.wake_by_ref();

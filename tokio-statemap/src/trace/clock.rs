@@ -12,8 +12,8 @@ pub struct ClockChanges {
     pub jumps: u64,
     /// The sum of the jumps, in ns.
     pub jumped_ns: u64,
-    /// `true` if the counter went back, as it may when the machine slept. Times are taken from
-    /// `Instant` since then; those of polls within about a tenth of a second of it may be wrong.
+    /// `true` if the counter went back, as it may when the machine slept. Times are taken from `Instant` since then.
+    /// The times of polls within about a tenth of a second of that moment may be wrong.
     pub went_back: bool,
     /// `true` if the kernel stopped using the counter as a clock source, so that times may differ
     /// between processors.

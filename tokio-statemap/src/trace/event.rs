@@ -38,7 +38,7 @@ pub enum Event {
         worker: Option<u32>,
         /// The time at which the task became ready, in ns; `None` without `schedule_latency`.
         ready_ns: Option<u64>,
-        /// Who woke it then; `None` if that isn't known.
+        /// The source of that wake; `None` if that isn't known.
         woken_by: Option<WokenBy>,
     },
     /// A poll of a task ended.

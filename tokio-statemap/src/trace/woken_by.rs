@@ -1,18 +1,18 @@
-//! Who wakes a task.
+//! The sources of wakes.
 
 use std::fmt;
 
 use crate::recorder::record::{self, ROOT};
 use crate::trace::task_key::TaskKey;
 
-/// Who woke a task, so that it became ready.
+/// The source of a wake by which a task became ready.
 ///
-/// It is the first wake since the last poll began, or the spawn. It is only told where it is certain.
+/// It is the first wake since the last poll began, or the spawn. It is only reported if it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum WokenBy {
-    /// A task, or a root future, in a poll of which it was woken: by what that called, or what it polled within itself, as a
-    /// `LocalSet` does. It may be the same task, or one of another runtime.
+    /// A poll of a task, or of a root future, in which the wake happened: in a function that it called, or in something
+    /// that it polled within itself, as a `LocalSet` does. It may be the same task, or one of another runtime.
     Task(TaskKey),
     /// A worker of the runtime between two polls: a timer fired, a socket is ready, or a task yielded.
     Runtime,
@@ -35,7 +35,7 @@ impl WokenBy {
         }
     }
 
-    /// Returns it in 48 bits; 0 if there is no room for the task's number.
+    /// Packs the source into 48 bits; 0 if there is no room for the task's number.
     pub(crate) fn pack(self) -> u64 {
         let by = match self {
             Self::Task(TaskKey::Root(number)) => record::WokenBy::Task(ROOT | u64::from(number)),
@@ -48,7 +48,7 @@ impl WokenBy {
         by.pack().unwrap_or(0)
     }
 
-    /// Returns what [`pack`](Self::pack) packed; `None` of 0.
+    /// Unpacks the result of [`pack`](Self::pack); `None` for 0.
     pub(crate) fn unpack(packed: u64) -> Option<Self> {
         record::WokenBy::unpack(packed).map(Self::from_record)
     }

@@ -55,7 +55,7 @@ pub(crate) fn print(
         end(write(text).is_ok());
     };
     let thread = crate::sys::start("statemap-stderr", Box::new(print));
-    // Otherwise the closure was dropped, and with it the mark that a message is being printed.
+    // On failure the closure was dropped, and with it the mark that a message is being printed.
     thread.is_ok()
 }
 

@@ -2,11 +2,11 @@
 
 use super::source_path::fit;
 
-/// The columns that a report keeps to.
+/// The number of columns that a report fits into.
 pub(crate) const COLUMNS: usize = 80;
 
-/// Returns how many columns the text takes. East Asian letters and pictures take two; a character that may take two counts
-/// as two, so that a line is rather too short than too long.
+/// Returns the number of columns that the text takes. East Asian letters and pictures take two. A character that may
+/// take two counts as two: a line may be too short, but not too long.
 pub(crate) fn width(text: &str) -> usize {
     let mut width = 0;
     for c in text.chars() {
@@ -19,8 +19,8 @@ fn char_width(c: char) -> usize {
     if c < '\u{1100}' || ('\u{2000}'..'\u{2e80}').contains(&c) { 1 } else { 2 }
 }
 
-/// Returns the text in at most `columns`. A longer place loses folders, see [`fit`]; another path loses its left part, cut
-/// at a folder's border where that can be.
+/// Returns the text in at most `columns`. A source location that is longer loses folders, see [`fit`]. Another path
+/// loses its left part, at a folder's border if possible.
 pub(crate) fn keep_right(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-/// Passes all on to `W`, and calls `F` with the number of bytes that each write took.
+/// Passes everything on to `W`, and calls `F` with the number of bytes of each write.
 pub struct Counting<W, F> {
     w: W,
     add: F,

@@ -1,7 +1,7 @@
-//! Sorting with hardly any stack, for hooks: the standard library's sorts put dozens of elements, or whole
-//! kilobytes there. It is compiled once, whatever is sorted.
+//! Sorts with hardly any stack, for hooks: the standard library's sorts put dozens of elements, or whole kilobytes, on
+//! it. The code is compiled once for all types.
 
-/// A heap: no element is before the one that is its parent.
+/// A heap: no element is before its parent.
 struct Heap<'a, T> {
     all: &'a mut [T],
     is_before: &'a dyn Fn(&T, &T) -> bool,
@@ -23,10 +23,10 @@ impl<T> Places for Heap<'_, T> {
     }
 }
 
-/// Sorts in place; equal elements may end up in any order. Usually they are sorted already.
+/// Sorts in place. Equal elements may end up in any order. Usually the elements are sorted already.
 pub(crate) fn heapsort<T>(all: &mut [T], is_before: &dyn Fn(&T, &T) -> bool) {
     let len = all.len();
-    // The root is the last in order.
+    // The root is the last element of the order.
     sort(&mut Heap { all, is_before: &|a, b| is_before(b, a) }, len);
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn heapify<T>(all: &mut [T], is_before: &dyn Fn(&T, &T) -> bool) {
     build(&mut Heap { all, is_before }, len);
 }
 
-/// Makes it a heap again after its root was replaced.
+/// Restores the heap after its root was replaced.
 pub(crate) fn sift_root<T>(all: &mut [T], is_before: &dyn Fn(&T, &T) -> bool) {
     let len = all.len();
     sift_down(&mut Heap { all, is_before }, 0, len);
@@ -67,7 +67,7 @@ fn build(heap: &mut dyn Places, len: usize) {
     }
 }
 
-/// Moves an element down the heap, of so many, until no child is before it.
+/// Moves an element of a heap with `len` elements down until no child is before it.
 fn sift_down(heap: &mut dyn Places, mut parent: usize, len: usize) {
     loop {
         let mut child = 2 * parent + 1;

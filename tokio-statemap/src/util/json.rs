@@ -64,7 +64,7 @@ pub(crate) fn list(values: &[&dyn Json]) -> Raw {
     Raw(to)
 }
 
-/// Writes an array of `n` elements. This is compiled once, and not for each type of them.
+/// Writes an array of `n` elements. This is compiled once for all types.
 fn elements(n: usize, write: &mut dyn FnMut(usize, &mut String), to: &mut String) {
     to.push('[');
     for at in 0..n {

@@ -1,4 +1,4 @@
-//! Waiting until something is over.
+//! Waits until something is over.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::util::sync::lock;
 #[derive(Debug)]
 pub(crate) struct Ongoing(Arc<Latch>);
 
-/// The side that waits until that is over.
+/// The side that waits until it is over.
 #[derive(Debug)]
 pub(crate) struct Over(Arc<Latch>);
 

@@ -1,7 +1,7 @@
 //! One map for all code that isn't hot.
 //!
-//! The maps of the standard library are compiled for each pair of types, several kilobytes of machine code each time. Here what
-//! is compiled for each is a vector of entries; what finds them is compiled once.
+//! The maps of the standard library are compiled for each pair of types, several kilobytes of machine code each time.
+//! Here, only a vector of entries is compiled for each pair; the code that finds entries is compiled once.
 
 mod index;
 
@@ -14,8 +14,8 @@ use index::Index;
 /// Values by keys, in the order in which the keys were added.
 #[derive(Clone, Debug)]
 pub(crate) struct Map<K, V> {
-    /// The keys of the hash function. They are random, because whoever made a file that is read chose the keys of some maps:
-    /// with known hashes, each of their entries could be one that all others run into.
+    /// The keys of the hash function. They are random, because the author of a file chooses the keys of some maps: with
+    /// known hashes, all entries could be made to collide.
     random: RandomState,
     index: Index,
     entries: Vec<(K, V)>,
@@ -55,7 +55,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
         }
     }
 
-    /// Returns the value of `key`, which is that of `make` if there was none.
+    /// Returns the value of `key`. If there is none, it becomes the result of `make`.
     pub(crate) fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let hash = self.hash(&key);
         let at = match self.find(&key, hash) {
@@ -68,7 +68,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
         &mut self.entries[at].1
     }
 
-    /// Returns the value of `key`, which is the default if there was none.
+    /// Returns the value of `key`. If there is none, it becomes the default.
     pub(crate) fn get_or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -99,7 +99,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
     }
 
     fn hash(&self, key: &impl Hash) -> u64 {
-        // By pointers, or the hash function were compiled for each type.
+        // The closure is passed by a pointer, as the hash function would otherwise be compiled for each type.
         hashed(&self.random, &|mut hasher| key.hash(&mut hasher))
     }
 
@@ -140,7 +140,7 @@ impl<K: Hash + Eq, V> Extend<(K, V)> for Map<K, V> {
     }
 }
 
-/// Two maps are equal if they have the same entries, in whatever order.
+/// Two maps are equal if they have the same entries, in any order.
 impl<K: Hash + Eq, V: PartialEq> PartialEq for Map<K, V> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))

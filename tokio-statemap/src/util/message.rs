@@ -42,7 +42,7 @@ pub(crate) fn print(text: Arguments<'_>) {
     }));
     match printing {
         Some(printing) if printing.is_over_within(LOCK) => {}
-        // The lock is held for longer.
+        // The lock is still held.
         Some(_) if CAN_DO_WITHOUT_LOCK && print_once() => {}
         Some(printing) => printing.wait(),
         None => {
@@ -73,7 +73,7 @@ fn write(bytes: &[u8]) {
     });
 }
 
-/// May block: then the thread is abandoned.
+/// This may block: then the thread is abandoned.
 #[cfg(not(all(unix, feature = "record")))]
 fn write(bytes: &[u8]) {
     use std::io::Write;
@@ -87,7 +87,7 @@ impl Printing {
     fn start(print: Box<dyn FnOnce() + Send>) -> Option<Self> {
         let (ongoing, over) = latch();
         let print = move || {
-            // Dropped at the end of the closure, also on unwinding.
+            // It is dropped at the end of the closure, also on unwinding.
             let _ongoing = ongoing;
             print();
         };

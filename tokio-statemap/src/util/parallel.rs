@@ -29,7 +29,7 @@ pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec
 /// A job that leaves its result where it borrows.
 pub(crate) type Job<'a> = Box<dyn FnMut() + Send + 'a>;
 
-/// Compiled once, and not for each type of job.
+/// Runs all jobs. This is compiled once for all types of jobs.
 pub(crate) fn run_all(jobs: &mut [Job<'_>]) {
     let Some((job, others)) = jobs.split_last_mut() else { return };
     if others.is_empty() {
@@ -40,11 +40,11 @@ pub(crate) fn run_all(jobs: &mut [Job<'_>]) {
     }
 }
 
-/// Runs `job` on a thread of its own, and `own` on the caller's meanwhile. Returns `false` if there can be no
-/// thread; then neither runs.
+/// Runs `job` on a thread of its own and `own` on the caller's, in parallel. Returns `false` if no thread can be
+/// started; then neither runs.
 pub(crate) fn beside(job: &mut (dyn FnMut() + Send), own: &mut dyn FnMut()) -> bool {
     thread::scope(|scope| {
-        // Boxed like those of `sys::start`: it is the same code.
+        // It is boxed like those of `sys::start`, which saves a second copy of the code.
         let job: Box<dyn FnOnce() + Send + '_> = Box::new(job);
         let Ok(thread) = thread::Builder::new().spawn_scoped(scope, job) else { return false };
         own();

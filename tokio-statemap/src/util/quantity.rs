@@ -24,7 +24,8 @@ pub(crate) fn human_sum(ns: u128) -> String {
     }
 }
 
-/// Formats own time, and the wall time beside it where that differs by more than rounding: `16.8 ms (wall time 23.4 ms)`.
+/// Formats own time, and the wall time beside it where that differs by more than rounding: `16.8 ms (wall time 23.4
+/// ms)`.
 pub(crate) fn own_and_wall(own_ns: u64, wall_ns: u64) -> String {
     let (own, wall) = (human(own_ns), human(wall_ns));
     if own == wall { own } else { format!("{own} (wall time {wall})") }

@@ -1,17 +1,18 @@
 //! A bounded queue between two threads.
 //!
-//! A channel of the standard library is three kinds of channel, each compiled for each type: twenty kilobytes of machine code.
+//! A channel of the standard library contains three kinds of channels, each compiled for each type: twenty kilobytes of
+//! machine code.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::util::sync::lock;
 
-/// Where items are put; the other side ends when this is dropped.
+/// The side that adds items. Dropping it ends the other side.
 #[derive(Debug)]
 pub(crate) struct Sender<T>(Arc<Shared<T>>);
 
-/// Where they are taken from.
+/// The side that takes items.
 #[derive(Debug)]
 pub(crate) struct Receiver<T>(Arc<Shared<T>>);
 
@@ -25,11 +26,11 @@ struct Shared<T> {
 #[derive(Debug)]
 struct State<T> {
     items: VecDeque<T>,
-    /// One side is gone.
+    /// `true` if one side is gone.
     is_over: bool,
 }
 
-/// Returns the two sides of a queue of at most so many items.
+/// Returns the two sides of a queue of at most `most` items.
 pub(crate) fn queue<T>(most: usize) -> (Sender<T>, Receiver<T>) {
     let state = Mutex::new(State { items: VecDeque::new(), is_over: false });
     let shared = Arc::new(Shared { state, changed: Condvar::new(), most });
@@ -53,14 +54,14 @@ impl<T> Shared<T> {
 }
 
 impl<T> Sender<T> {
-    /// Adds an item, once there is room. Returns `false` if nobody takes it.
+    /// Adds an item, once there is room. Returns `false` if the receiver is gone.
     pub(crate) fn send(&self, item: T) -> bool {
         let shared = &*self.0;
         let state = shared.wait(lock(&shared.state), |state| state.items.len() >= shared.most);
         shared.add(state, item)
     }
 
-    /// Adds an item. Returns `false` if there is no room, or nobody takes it.
+    /// Adds an item. Returns `false` if there is no room, or the receiver is gone.
     #[cfg_attr(
         not(feature = "stacks"),
         allow(dead_code, reason = "who listens to long polls does")
@@ -104,8 +105,8 @@ impl<T> Drop for Sender<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.0.end();
-        // No item is added any more. They are dropped here: the sender may live for long. No lock is held meanwhile, as what
-        // their drop does isn't known.
+        // No item is added any more. The items are dropped here, as the sender may live for long, and without the lock,
+        // as their destructors may do anything.
         drop(std::mem::take(&mut lock(&self.0.state).items));
     }
 }
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!([1, 2, 3].map(|n| sender.try_send(n)), [true, true, false]);
         assert_eq!(receiver.receive(), Some(1));
         assert!(sender.try_send(4));
-        // What waits is taken by who comes after.
+        // Items in the queue are still received after the sender is gone.
         drop(sender);
         assert_eq!([(); 3].map(|()| receiver.receive()), [Some(2), Some(4), None]);
     }

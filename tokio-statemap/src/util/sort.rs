@@ -1,33 +1,33 @@
 //! One sort for all code that isn't hot.
 //!
-//! The standard library's sorts are compiled for each type and each comparison, ten kilobytes of machine code each time. The
-//! one that is compiled here sorts indices, and calls the comparison by a pointer.
+//! The standard library's sorts are compiled for each type and each comparison, ten kilobytes of machine code each
+//! time. This one sorts indices, and calls the comparison through a pointer, so it is compiled once.
 
 use std::cmp::Ordering;
 
-/// Sorts items that have an order; equal ones keep theirs.
+/// Sorts items that have an order. Equal items keep theirs.
 pub(crate) fn sort<T: Ord>(items: &mut [T]) {
     by(items, T::cmp);
 }
 
-/// Sorts items by their keys; those of equal keys keep their order.
+/// Sorts items by their keys. Items with equal keys keep their order.
 pub(crate) fn by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_all(&mut Keyed(items, key));
 }
 
-/// Sorts items as `compare` says; equal ones keep their order.
+/// Sorts items by `compare`. Equal items keep their order.
 pub(crate) fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     sort_all(&mut Items(items, compare));
 }
 
-/// What is sorted. Two closures in its place would be compiled to twice as many functions for each type.
+/// The items to sort. With two closures instead, twice as many functions would be compiled for each type.
 trait Sorted {
     fn len(&self) -> usize;
     fn compare(&self, a: usize, b: usize) -> Ordering;
     fn swap(&mut self, a: usize, b: usize);
 }
 
-/// Items, and how they are compared.
+/// Items, and their comparison.
 struct Items<'a, T, F>(&'a mut [T], F);
 
 impl<T, F: Fn(&T, &T) -> Ordering> Sorted for Items<'_, T, F> {
@@ -61,14 +61,14 @@ impl<T, K: Ord, F: Fn(&T) -> K> Sorted for Keyed<'_, T, F> {
     }
 }
 
-/// Returns the numbers of the keys in the order of these; those of equal keys keep theirs. It takes a tenth of the time of the
-/// others in a debug build, and its memory is that of two more lists.
+/// Returns the indices of the keys in sorted order. Equal keys keep their order. In a debug build it takes a tenth of
+/// the time of the other sorts. It needs the memory of two more lists.
 #[cfg_attr(not(feature = "symbols"), allow(dead_code, reason = "symbols are ordered"))]
 pub(crate) fn order_of(keys: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let mut next = order.clone();
     let most = keys.iter().fold(0, |most, key| most | key);
-    // By one byte after another, from the lowest.
+    // Sorts by one byte after another, from the lowest.
     for shift in (0..u64::BITS).step_by(8).take_while(|shift| most >> shift > 0) {
         let byte = |key: u64| usize::from((key >> shift) as u8);
         let mut starts = [0; 257];
@@ -91,12 +91,12 @@ pub(crate) fn order_of(keys: &[u64]) -> Vec<usize> {
 #[inline(never)]
 fn sort_all(items: &mut dyn Sorted) {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    // Stable, and fast where much is in order already.
+    // This sort is stable, and fast if much is in order already.
     order.sort_by(|&a, &b| items.compare(a, b));
     arrange(order, items);
 }
 
-/// Puts at each place what is at the place that `order` has there.
+/// Moves to each place the item whose place is in `order` there.
 #[inline(never)]
 fn arrange(mut order: Vec<usize>, items: &mut dyn Sorted) {
     for first in 0..order.len() {

@@ -8,8 +8,8 @@ use crate::util::source_path::shown;
 /// An async fn, a suspend point, or what is awaited there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The file and the line, if there is one: `src/main.rs:7`; if the `.await` is in a macro, the lines of the async fn that
-    /// calls it: `src/main.rs:5-9`.
+    /// The file and the line, if known: `src/main.rs:7`. If the `.await` is in a macro, the lines of the async fn that
+    /// calls the macro: `src/main.rs:5-9`.
     pub place: Option<String>,
     /// The name.
     pub name: String,

@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(Estimate::from_runs(&[]), None);
     }
 
-    /// By the tables of both distributions.
+    /// The expected values are from tables of both distributions.
     #[test]
     fn chances_are_those_of_the_tables() {
         for (chance, expected) in [(0.025, 1.960), (0.005, 2.576), (0.0005, 3.291)] {

@@ -285,7 +285,7 @@ impl Table {
 struct Machine {
     /// The time in pieces too small to be measured in any poll; `None` if that isn't known.
     hidden: Option<f64>,
-    /// All of the time; `None` if that isn't known.
+    /// The whole time; `None` if that isn't known.
     taken: Option<f64>,
 }
 

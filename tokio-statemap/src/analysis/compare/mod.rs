@@ -4,10 +4,10 @@
 //! time. So no poll is compared with another, and no mean of all polls is used:
 //!
 //! 1. What the machine took away of long polls is subtracted ([`lines`]).
-//! 2. The polls of a line are cut into blocks that follow each other in time, and some quantiles of each block are taken
-//!    ([`blocks`]).
-//! 3. The logarithms of these are compared between the runs by their trimmed means. The error of a mean is the largest of
-//!    the errors that blocks of several lengths give: bursts make it larger ([`estimate`]).
+//! 2. The polls of a line are cut into blocks that follow each other in time, and some quantiles of each block are
+//!    taken ([`blocks`]).
+//! 3. The logarithms of these are compared between the runs by their trimmed means. The error of a mean is the largest
+//!    of the errors that blocks of several lengths give: bursts make it larger ([`estimate`]).
 //! 4. What all other lines have in common is due to the machine, and is subtracted ([`judge`]).
 //! 5. A difference is called a change if it is significant among all comparisons (Bonferroni's correction), and large
 //!    enough: one run of each version doesn't tell by how much two runs of one program differ ([`judge`]).

@@ -52,8 +52,8 @@ impl<'a> Run<'a> {
         own_ns(self.timeline, self.poll(at))
     }
 
-    /// Returns the row of a place with wall times. A run of which only a part is kept has no others, so all are
-    /// compared by these.
+    /// Returns the row of a place with wall times. Own times of a whole run aren't known if only a part of it is kept,
+    /// so all runs are compared by wall time.
     pub(super) fn wall_row(&self, place: Place) -> Option<LocationRow> {
         let mut row = *self.report.locations.iter().find(|row| row.place == place)?;
         if self.report.recording.detail_ns.is_none() {

@@ -22,8 +22,8 @@ pub struct Side {
     pub polls: u64,
     /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
     pub busy_share: Option<f64>,
-    /// The time that the machine took the processor from threads that were ready to run, in ns, summed over threads; `None` if
-    /// that isn't known.
+    /// The time that threads were ready to run but the machine had taken the processor, in ns, summed over threads;
+    /// `None` if that isn't known.
     pub taken_ns: Option<u64>,
     /// `true` if it is known when tasks became ready.
     pub schedule_latency: bool,
@@ -55,8 +55,8 @@ impl Side {
     }
 }
 
-/// Returns how long the machine took the processor from threads that were ready to run, in ns, summed over threads; `None`
-/// if that isn't known.
+/// Returns how long threads were ready to run but the machine had taken the processor, in ns, summed over threads;
+/// `None` if that isn't known.
 pub(super) fn taken_ns(timeline: &Timeline) -> Option<u64> {
     let MachineTime { run_delay_ns, stolen_ns, .. } = timeline.machine;
     let is_known = timeline.long_polls.sampling.state == SamplingState::On;
@@ -65,7 +65,8 @@ pub(super) fn taken_ns(timeline: &Timeline) -> Option<u64> {
 
 /// The figures of the polls of a line in the runs of one version.
 ///
-/// Lengths are own time, without what the machine took; of whole runs of which only a part is kept they are wall time.
+/// Lengths are own time, without the time that the machine took. For whole runs of which only a part is kept, they are
+/// wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {
@@ -79,8 +80,8 @@ pub struct Figures {
     pub p50_ns: u64,
     /// The length that 99 % of the polls did not exceed, in ns.
     pub p99_ns: u64,
-    /// The range of the middle half of the medians of all blocks of polls, in ns: it shows how much the median varies within
-    /// a run and between runs. `None` if there are too few polls.
+    /// The middle half of the medians of all blocks of polls, as a range in ns: it shows how much the median varies
+    /// within a run and between runs. `None` if there are too few polls.
     pub p50_spread_ns: Option<(u64, u64)>,
     /// The median of how long tasks were ready before polls on workers, in ns; `None` if that isn't known.
     pub ready_p50_ns: Option<u64>,

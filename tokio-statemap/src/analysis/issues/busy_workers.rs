@@ -98,8 +98,8 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         all_own_ns += u128::from(own_ns(row));
         polls += u128::from(row.worker_polls);
     }
-    // While the machine held the workers up, they were neither busy nor idle. Polls that are shorter than `long_poll` may be what
-    // they are because of it, too.
+    // While the machine held the workers up, they were neither busy nor idle. This also holds for polls shorter than
+    // `long_poll`, for which only the sum of the time that the machine took is known.
     let machine = &timeline.machine;
     let taken_ns = machine.run_delay_ns.saturating_add(machine.stolen_ns);
     let unattributed_ns = held_ns - all_own_ns;

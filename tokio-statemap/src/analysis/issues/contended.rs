@@ -51,8 +51,8 @@ const MOST_LINES: usize = 3;
 /// The most waits at a line for which holders are looked for.
 const MOST_WAITS: usize = 8;
 
-/// Finds the line with the longest waits in sum, if one task or more waited there on average. Lines in `told` are left
-/// out.
+/// Finds the line at which tasks queued longest in sum, if one task or more waited there on average. Lines in `told`
+/// are left out.
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,

@@ -209,8 +209,8 @@ fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<(u64, u64)> {
     silences
 }
 
-/// Returns how late tasks are that have not become ready since a silence, up to the end of the recording: how much longer
-/// than usual they wait.
+/// Returns how late the tasks are that have not become ready since a silence: how much longer than usual they have
+/// waited by the end of the silence.
 fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
     let mut delay = Delay::default();
     let silence_ns = silence.to_ns - silence.from_ns;

@@ -1,4 +1,4 @@
-//! Tasks that wait to the end, where it is known for what.
+//! Tests of tasks that wait to the end, for something that is known.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ const ACCEPT: u16 = 5;
 const PERMIT: u16 = 6;
 const READ: u16 = 7;
 
-/// Past the line at which others wait, in what `pay` calls there.
+/// Past the line at which others wait, in a function that `pay` calls there.
 const PAST_IT: u16 = 8;
 const LOCK_PAST_IT: u16 = 9;
 const SEND: u16 = 10;
@@ -69,7 +69,7 @@ const FILL: u16 = 14;
 const FILL_WITHIN: u16 = 15;
 const SERVE_WITHIN: u16 = 16;
 
-/// At that line, which calls what waits there, too.
+/// At that line, and in a function called there that waits, too.
 fn within_the_line(name: &str) -> Wait {
     let mut wait = past_the_line(name);
     wait.frames[0].function.line = Some(17);
@@ -100,7 +100,7 @@ fn waits_for(name: &str) -> Wait {
     Wait { frames: vec![frame(own, vec![leaf])] }
 }
 
-/// A task that was polled once and waits since then.
+/// A task that was polled once and has waited since.
 fn task(id: u64, location: SpawnLocation, wait: u16) -> Task {
     let poll = Poll::open(S + id * MS, 0, Some(0)).ended(S + id * MS + 1000);
     Task {
@@ -125,7 +125,7 @@ fn main(wait: u16) -> Task {
 const NEVER_FINISHED: Option<&str> = Some("never finished");
 const QUEUE: Option<&str> = Some("queue");
 
-/// Returns the kind of the first issue, and what the report says first.
+/// Returns the kind of the first issue, and the first words of the report.
 fn said(tasks: Vec<Task>) -> (Option<&'static str>, String) {
     let report = timeline(tasks).report();
     let first = report.issues().first().map(|issue| issue.explanation().name);
@@ -160,11 +160,11 @@ fn who_went_on_past_a_lock_may_hold_it() {
         ),
         "{text}"
     );
-    // Many of those that went on have released it.
+    // Many of the tasks that went on have released it.
     let (_, text) =
         said([queue(), vec![task(8, place, PAST_IT), task(9, place, PAST_IT)]].concat());
     assert!(text.ends_with("Another task must release what they waited for."), "{text}");
-    // Each of these waits for a second lock. It most likely holds the first.
+    // Each of these waits for a second lock, and most likely holds the first.
     let both = vec![task(8, place, LOCK_PAST_IT), task(9, place, LOCK_PAST_IT)];
     let (_, text) = said([queue(), both].concat());
     assert!(
@@ -174,7 +174,7 @@ fn who_went_on_past_a_lock_may_hold_it() {
         ),
         "{text}"
     );
-    // An async block has the name of the function that it is in.
+    // An async block is named like the function around it.
     let block = at("src/shop.rs", 19);
     for other in [task(9, block, PAST_IT), main(PAST_IT)] {
         let tasks = vec![task(1, place, LOCK), task(2, place, LOCK), other];
@@ -198,7 +198,7 @@ fn who_waits_past_a_lock_may_hold_it() {
     let passed = "Tasks that wait at src/shop.rs:5 have passed src/shop.rs:17, where 2 tasks wait, and may hold what these \
                   wait for. If the former wait for each other, this is a deadlock.";
     assert!(text.ends_with(passed), "{text}");
-    // Most that pass a lock have released it, as those did that wait for something else.
+    // Most tasks that pass a lock have released it, as those that wait for something else did.
     let (_, text) = said([both(), vec![task(3, pays, PAST_IT)], queue()].concat());
     assert!(!text.contains("have passed"), "{text}");
 }
@@ -221,7 +221,7 @@ fn a_queue_comes_first_where_nothing_is_worse() {
     assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
 }
 
-/// Permits were forgotten, until there was none.
+/// Permits were forgotten until none was left.
 #[test]
 fn a_queue_says_if_none_goes_on_any_more() {
     let place = at("src/shop.rs", 7);
@@ -244,7 +244,7 @@ fn a_queue_says_if_none_goes_on_any_more() {
         assert_eq!(kind, QUEUE, "{text}");
         assert!(text.starts_with("Tasks queued at ") && !text.contains("no wait there"), "{text}");
     };
-    // One did so a moment ago.
+    // One task did so a moment ago.
     goes_on(all(9 * S + 500 * MS));
     // A wait there has taken nearly as long before.
     goes_on(all(5 * S));
@@ -255,7 +255,7 @@ fn a_queue_says_if_none_goes_on_any_more() {
     goes_on([all(2 * S + 500 * MS), vec![known_late]].concat());
 }
 
-/// Two channels are full, and who takes out of the one sends into the other.
+/// Two channels are full, and each receiver sends into the other channel.
 #[test]
 fn full_channels_are_told_if_none_goes_on_any_more() {
     let place = at("src/shop.rs", 7);
@@ -287,13 +287,13 @@ fn asks(id: u64, wait: u16, by: u64) -> Task {
     task
 }
 
-/// An actor answered, and then asked somebody else who waits for the actor; or itself.
+/// An actor answered, and then asked a task that waits for the actor, or asked itself.
 #[test]
 fn who_used_to_end_the_waits_and_waits_itself_is_named() {
     let outside = || vec![main(SLEEP), task(4, at("src/shop.rs", 9), READ)];
     let users = [asks(1, ANSWER, 3), asks(2, ANSWER, 3)];
     let actor = asks(3, ANSWER_OF_ANOTHER, 5);
-    // The actor waits for another task, and nothing tells where that one waits.
+    // The actor waits for another task, and it isn't known where that task waits.
     let (kind, text) = said([outside(), users.to_vec(), vec![actor.clone()]].concat());
     assert_eq!(kind, None, "{text}");
     let other = asks(5, ANSWER, 3);
@@ -308,7 +308,7 @@ fn who_used_to_end_the_waits_and_waits_itself_is_named() {
     assert!(text.contains(chain), "{text}");
     let (_, text) = said([outside(), users.to_vec(), vec![asks(3, ANSWER, 3)]].concat());
     assert!(text.contains(" task-3 waits for itself."), "{text}");
-    // Who answers may wait for somebody outside, or does so in a moment.
+    // The task that answers may wait for something outside, or may answer in a moment.
     for wait in [READ, SLEEP] {
         let (kind, text) = said([outside(), users.to_vec(), vec![asks(3, wait, 9)]].concat());
         assert_eq!(kind, None, "{text}");
@@ -318,7 +318,7 @@ fn who_used_to_end_the_waits_and_waits_itself_is_named() {
     soon.polls.push(poll.waits_at(WaitId::new(SLEEP)));
     let (kind, text) = said([outside(), users.to_vec(), vec![soon]].concat());
     assert_eq!(kind, None, "{text}");
-    // Nobody had an answer before, and it isn't known whether one comes.
+    // Nobody got an answer before, and it isn't known whether one will come.
     let idle = [task(1, at("src/shop.rs", 7), ANSWER), task(2, at("src/shop.rs", 7), ANSWER)];
     let (kind, text) = said([outside(), idle.to_vec()].concat());
     assert_eq!(kind, None, "{text}");
@@ -330,7 +330,8 @@ fn who_used_to_end_the_waits_and_waits_itself_is_named() {
     assert_eq!(kind, None, "{text}");
 }
 
-/// A server has as many connections as it may have, and they are idle: it waits for a permit. So it did before what is kept.
+/// A server has as many connections as it may have, and they are idle, so it waits for a permit. It did so before the
+/// begin of what is kept, too.
 #[test]
 fn a_server_with_all_its_connections_is_healthy() {
     let carried = Some(CarriedWait { since_ns: 0, wait: WaitId::new(PERMIT) });
@@ -345,13 +346,13 @@ fn a_server_with_all_its_connections_is_healthy() {
     let connection = task(2, at("src/serve.rs", 9), READ);
     let (kind, text) = said(vec![main(SLEEP), accepts(1), connection.clone()]);
     assert_eq!(kind, None, "{text}");
-    // Where several wait, it is told, but it need not be a fault.
+    // If several tasks wait, the queue is an issue, but need not be a fault.
     let report = timeline(vec![main(SLEEP), accepts(1), accepts(3), connection]).report();
     assert_eq!(report.issues()[0].explanation().name, "queue", "{report}");
     assert!(!report.issues()[0].is_certain(), "{report}");
 }
 
-/// What fills one key of a cache needs another key, whose fill needs the first.
+/// Filling one key of a cache needs another key, and filling that needs the first.
 #[test]
 fn what_was_called_at_a_line_and_waits_there_again_is_named() {
     let outside = || vec![main(SLEEP), task(4, at("src/shop.rs", 9), READ)];
@@ -361,7 +362,7 @@ fn what_was_called_at_a_line_and_waits_there_again_is_named() {
     assert_eq!(kind, None, "a library may wait for long: {text}");
     let (kind, text) = said([outside(), waits(), vec![task(3, place, FILL_WITHIN)]].concat());
     assert_eq!(kind, QUEUE, "{text}");
-    // Both are in a function that has a future as its argument, and this one awaits another.
+    // Both are in a function that takes a future as an argument, but the tasks wait for different futures.
     let serves = task(3, place, SERVE_WITHIN);
     let (kind, text) = said([outside(), waits(), vec![serves]].concat());
     assert_eq!(kind, None, "{text}");
@@ -380,7 +381,7 @@ fn what_waits_for_others_is_hung_if_main_is_and_nothing_runs() {
     let waits = "The root future waits for other tasks, too, at src/shop.rs:17, JoinHandle";
     assert!(text.contains(waits), "{text}");
     assert!(text.starts_with("2 tasks spawned at src/shop.rs:7:5 never finished: "), "{text}");
-    // What one of them waits for isn't known: it may be a server that nobody calls.
+    // It isn't known what one of them waits for: it may be a server that nobody calls.
     let (kind, text) = said(vec![main(JOIN), task(1, place, 0), task(2, place, RECV)]);
     assert_eq!(kind, NEVER_FINISHED, "{text}");
     assert_eq!(
@@ -389,14 +390,14 @@ fn what_waits_for_others_is_hung_if_main_is_and_nothing_runs() {
          had the root future. The root future waits for other tasks, at src/shop.rs:17, JoinHandle, and nothing \
          was polled any more. If no task waits for I/O or a timer in the end, this is a deadlock."
     );
-    // Something runs yet.
+    // One task still runs.
     let mut busy = all();
     let poll = Poll::open(9 * S, 0, Some(0)).ended(9 * S + 1000);
     busy.push(Task { polls: vec![poll], ..task(3, at("src/clock.rs", 1), 0) });
     assert_eq!(said(busy).0, None);
 }
 
-/// An idle server, main that waits for ctrl-c, an actor without work, a timer: none of them is hung.
+/// An idle server, a main function that waits for ctrl-c, an actor without work, a timer: none of them hangs.
 #[test]
 fn who_waits_for_the_outside_is_healthy() {
     let place = at("src/shop.rs", 7);
@@ -425,7 +426,7 @@ fn connections_of_a_library_are_not_compared() {
     assert_eq!(said(all(library)).0, None);
 }
 
-/// A server waits for a permit for the next connection, as all are of connections that nobody uses.
+/// A server waits for a permit for the next connection, as all permits belong to connections that nobody uses.
 #[test]
 fn who_has_a_permit_may_wait_for_somebody_outside() {
     let (accepts, connection) = (at("src/serve.rs", 3), at("src/serve.rs", 9));
@@ -433,7 +434,7 @@ fn who_has_a_permit_may_wait_for_somebody_outside() {
     for waits in [READ, 0] {
         assert_eq!(said(all(waits)).0, None, "{waits}");
     }
-    // Nobody else waits for long, or for each other.
+    // No other task waits for long, or all wait for each other.
     let (kind, text) = said(all(LOCK));
     assert_eq!(kind, NEVER_FINISHED, "{text}");
     let both = said(vec![main(SLEEP), task(1, accepts, PERMIT), task(2, connection, PERMIT)]);

@@ -1,4 +1,4 @@
-//! Limits that a run must keep to: those of `tokio-statemap check` and of tests.
+//! Limits that a run must keep to, for `tokio-statemap check` and for tests.
 //!
 //! Time that the machine took doesn't count, as far as it is known.
 
@@ -24,8 +24,8 @@ use crate::util::source_path::shown;
 
 pub(crate) use ready::ReadyWait;
 
-/// Returns the pattern that the path of a file matches, if no long poll may be from it. Of a file of the program itself, the
-/// pattern may match an end of the path.
+/// Returns the pattern that the path of a file matches, if no long poll may be from that file. For a file of the
+/// program itself, the pattern may match an end of the path.
 pub type Files<'a> = dyn Fn(&str, FileOf) -> Option<String> + 'a;
 
 /// The owner of a file.
@@ -66,7 +66,8 @@ pub enum Exceeded {
         limit: Duration,
         /// The polls that took longer.
         issue: Box<Issue>,
-        /// The length from which on it is known what the machine took of a poll; `None` if it isn't.
+        /// The length from which on it is known what the machine took of a poll; `None` if that isn't known for any
+        /// poll.
         causes_from: Option<Duration>,
     },
     /// Tasks were ready for longer.
@@ -105,7 +106,7 @@ pub enum From {
 pub enum Unknown {
     /// Nothing was recorded.
     Nothing,
-    /// Tasks were not recorded: they were not to be, or Tokio has no hooks for them.
+    /// Tasks were not recorded: the configuration excluded them, or Tokio has no hooks for them.
     Tasks {
         /// `true` if Tokio could report tasks.
         task_hooks: bool,
@@ -114,20 +115,21 @@ pub enum Unknown {
     TasksNotRead,
     /// The times at which tasks became ready were not recorded.
     ReadyTimes,
-    /// Events were refused, so what happened then isn't known.
+    /// Events were refused, so it isn't known what happened then.
     Refused {
         /// The number of events.
         events: u64,
     },
-    /// Polls seem to have held workers for longer by their own doing, but no sample shows what they did, so it may have been
-    /// the machine. Much longer polls are always sampled.
+    /// Polls seem to have held workers for longer by their own doing, but no sample shows them, so the machine may have
+    /// been the cause. Much longer polls are always sampled.
     PollsNotSeen {
         /// The limit.
         limit: Duration,
         /// The number of polls.
         polls: u64,
     },
-    /// Polls of a spawn location held workers for longer, but none of them is kept, so it may have been the machine.
+    /// Polls of a spawn location held workers for longer, but none of them is kept, so the machine may have been the
+    /// cause.
     PollsNotKept {
         /// The limit.
         limit: Duration,
@@ -138,7 +140,7 @@ pub enum Unknown {
         /// The length of the longest there, in ns.
         longest_ns: u64,
     },
-    /// A task was ready for longer, but what happened meanwhile isn't kept.
+    /// A task was ready for longer, but the events of that time are not kept.
     ReadyNotKept {
         /// The limit.
         limit: Duration,
@@ -154,7 +156,7 @@ pub enum Unknown {
 pub struct Judgement {
     /// The limits that were exceeded.
     pub exceeded: Vec<Exceeded>,
-    /// The limits that can't be judged, by reason.
+    /// The limits that can't be judged, with the reasons.
     pub unknown: Vec<Unknown>,
 }
 
@@ -165,7 +167,7 @@ impl Judgement {
     }
 }
 
-/// Judges a run. The timeline is left as it was.
+/// Judges a run. The timeline is unchanged afterwards.
 pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
     let mut judgement = Judgement::default();
     if let Some(unknown) = unknown(timeline) {
@@ -191,7 +193,7 @@ pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
     judgement
 }
 
-/// Returns why nothing can be said of its tasks, if so.
+/// Returns the reason why nothing is known of its tasks, if there is one.
 fn unknown(timeline: &Timeline) -> Option<Unknown> {
     let task_hooks = timeline.settings.task_hooks;
     if !task_hooks || !timeline.settings.trace_target.tracks_tasks() {
@@ -203,7 +205,7 @@ fn unknown(timeline: &Timeline) -> Option<Unknown> {
     (timeline.events == 0).then_some(Unknown::Nothing)
 }
 
-/// Judges by the verdict where the limit is what makes a poll long.
+/// Judges by the verdict of a report for which the limit is the length of a long poll.
 fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
     let recorded = std::mem::replace(&mut timeline.settings.long_poll, limit);
     let sums = timeline.whole_run.clone();
@@ -228,7 +230,7 @@ fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
     });
 }
 
-/// Returns the polls over the limit for which it can't be told whether they or the machine are to blame.
+/// Returns the number of polls over the limit that the machine may have made long.
 fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
     let mut polls = 0;
     for &(task, poll) in report.blame.unseen_at.iter() {
@@ -239,8 +241,8 @@ fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Opti
     (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })
 }
 
-/// Returns the polls of a location of which none is kept. Where some are, and the machine is to blame for these, it is also to
-/// blame for the others.
+/// Returns the location with the most polls over the limit, of the locations none of whose polls is kept. If some polls
+/// of a location are kept and the machine made these long, it is also blamed for the others.
 fn polls_not_kept(limit: Duration, report: &Report) -> Option<Unknown> {
     let mut most: Option<&LocationRow> = None;
     for row in &report.locations {
@@ -255,8 +257,8 @@ fn polls_not_kept(limit: Duration, report: &Report) -> Option<Unknown> {
     Some(Unknown::PollsNotKept { limit, place, polls, longest_ns })
 }
 
-/// Returns the sums of the run with another length from which on a poll is called long. As lengths are known to 1 %, only the
-/// polls that are certainly longer count.
+/// Returns the sums of the run with another length of a long poll. As lengths are known to 1 %, only polls that are
+/// certainly longer count.
 fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
     let mut sums = sums.clone();
     if recorded == limit {
@@ -288,7 +290,7 @@ fn long_polls_from(report: &Report, files: &Files<'_>) -> Option<Exceeded> {
     };
     let pattern_of_culprit = |culprit: &Culprit| {
         let Some(frame) = &culprit.frame else { return pattern_of_place(culprit.place) };
-        // Without line tables only the spawn location is known.
+        // Without line tables, only the spawn location is known.
         let Some(file) = &frame.file else { return pattern_of_place(culprit.place) };
         let is_own = frame.origin == FrameOrigin::Program;
         files(&shown(file), if is_own { FileOf::Program } else { FileOf::Dependency })

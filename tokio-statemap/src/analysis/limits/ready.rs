@@ -1,7 +1,8 @@
-//! Finds how long tasks were ready by the program's own doing.
+//! Measures how long tasks were ready by the program's own doing.
 //!
-//! A task that is ready waits for a worker. As long as any worker polls tasks, it waits for the program. While none does, or
-//! the machine has taken the processor from one that does, it waits for the machine: to wake a worker up, for example.
+//! A task that is ready waits for a worker. As long as any worker polls tasks, it waits for the program. While none
+//! does, or the machine has taken the processor from one that does, it waits for the machine, which may be waking a
+//! worker up.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -24,15 +25,15 @@ pub struct ReadyWait {
     pub task: TaskKey,
     /// Where it was spawned.
     pub place: Place,
-    /// Since when it was ready, in ns.
+    /// When the task became ready, in ns.
     pub since_ns: u64,
     /// The time that it was ready, in ns.
     pub length_ns: u64,
-    /// The part of that which is the program's doing, in ns.
+    /// The part of that time that is the program's doing, in ns.
     pub own_ns: u64,
     /// `true` if it was polled at the end of the wait.
     pub is_polled: bool,
-    /// The poll that took most of that time, unless it is one of very many.
+    /// The poll that took most of that time, unless many polls did.
     pub meanwhile: Option<Box<LongPoll>>,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
     for task in timeline.tasks.seen() {
         for index in 0..=task.polls.len() {
             let poll = task.polls.get(index);
-            // On a thread that is no worker, a future waits for no worker.
+            // A future on a thread that is no worker doesn't wait for a worker.
             if poll.is_some_and(|poll| poll.worker().is_none()) {
                 continue;
             }
@@ -89,7 +90,7 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
             continue;
         }
         over += 1;
-        // The first of equals.
+        // Of equals, the first wins.
         let rank = |wait: &ReadyWait| (Reverse(wait.own_ns), wait.since_ns);
         if longest.as_ref().is_none_or(|longest| rank(&wait) < rank(longest)) {
             longest = Some(wait);
@@ -110,7 +111,7 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
     Err(Unknown::ReadyNotKept { limit, place, waited_ns })
 }
 
-/// Returns the longest wait over the limit in the whole run, of a place without so long a wait in what is kept.
+/// Returns the longest wait over the limit in the whole run, if its place has no such wait in what is kept.
 fn not_kept(
     sums: &Summary,
     kept: &Map<Place, u64>,
@@ -130,7 +131,7 @@ fn not_kept(
     longest
 }
 
-/// Returns the poll that overlaps with a wait for longest.
+/// Returns the poll that overlaps longest with a wait, if it explains the wait.
 fn meanwhile(timeline: &Timeline, spelling: &Spelling, wait: &ReadyWait) -> Option<LongPoll> {
     let until_ns = wait.since_ns + wait.length_ns;
     let mut longest: Option<(u64, PollAt)> = None;
@@ -159,13 +160,13 @@ fn meanwhile(timeline: &Timeline, spelling: &Spelling, wait: &ReadyWait) -> Opti
         .then(|| long_polls::describe(timeline, spelling, at, Delay::default()))
 }
 
-/// When any worker polled tasks, and how much of that time the machine took.
+/// The times at which any worker polled tasks, and how much of them the machine took.
 struct Busy {
-    /// Periods in which some worker did: from, to, and the length of all periods before, in ns.
+    /// Periods in which some worker polled tasks: from, to, and the total length of all earlier periods, in ns.
     times: Vec<(u64, u64, u64)>,
-    /// Polls of which the machine took a part: from, to, and the length of the part, in ns.
+    /// Polls of which the machine took a part: from, to, and the length of that part, in ns.
     taken: Vec<(u64, u64, u64)>,
-    /// The longest of these, in ns.
+    /// The length of the longest of these polls, in ns.
     longest_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A run is over a limit if it did it by itself, and only then.
+//! Tests that a run is over a limit if that is its own doing, and only then.
 
 use std::time::Duration;
 
@@ -72,11 +72,11 @@ fn a_poll_is_over_the_limit_by_its_own_doing() {
         message.ends_with("The part of that time that the machine took isn't known."),
         "{message}"
     );
-    // Less than what was called long when it was recorded.
+    // This is less than what was called long in the recording.
     assert!(!polls(&mut timeline, 1).is_kept());
-    // The machine took three, which is measured to a twentieth.
+    // The machine took 3 ms, which is measured to a twentieth.
     timeline.long_polls.sampling.state = SamplingState::On;
-    // Nobody is accused without a witness, where there could be one.
+    // No poll is blamed without a sample if it could have had one.
     timeline.long_polls.sampling.dropped = 1;
     take(&mut timeline, 0, 3);
     assert!(polls(&mut timeline, 5).is_kept());
@@ -98,7 +98,7 @@ fn an_exhausted_pool_does_not_hide_a_long_poll() {
 
 #[test]
 fn a_task_waits_for_the_program_where_a_worker_polls_others() {
-    // It is ready for 40 ms, of which another is polled for 30.
+    // A task is ready for 40 ms, during which another is polled for 30.
     let mut timeline = timeline(&[&[(0, 100, 130)], &[(95, 135, 136)]]);
     assert!(ready(&mut timeline, 30).is_kept());
     let over = ready(&mut timeline, 29);
@@ -124,7 +124,7 @@ fn two_workers_do_not_count_twice() {
     let mut timeline = timeline(&[&[(0, 100, 130)], &[(0, 110, 140)], &[(100, 150, 151)]]);
     assert!(ready(&mut timeline, 40).is_kept());
     assert!(!ready(&mut timeline, 39).is_kept());
-    // Nobody polls anything: the machine doesn't wake a worker up.
+    // No task is polled: the machine doesn't wake a worker up.
     let mut alone = super::tests::timeline(&[&[(0, 900, 901)]]);
     assert!(ready(&mut alone, 1).is_kept());
 }
@@ -185,7 +185,7 @@ fn long_polls_are_of_the_file_that_is_to_blame() {
         "{message}"
     );
     assert!(of(&mut timeline, "src/b.rs").is_kept());
-    // Without stacks it is the line that they were spawned at.
+    // Without stacks, the line at which they were spawned counts.
     timeline.long_polls.samples.clear();
     assert!(of(&mut timeline, "src/a.rs").is_kept());
     let message = of(&mut timeline, "src/main.rs").exceeded[0].to_string();

@@ -1,4 +1,4 @@
-//! Where the tasks of a section wait, by the tags that its rows bear while they do.
+//! Shows where the tasks of a section wait, by the tags that its rows have meanwhile.
 
 use super::Tag;
 use super::once::Once;
@@ -11,7 +11,7 @@ use crate::util::map::Map;
 /// Where the tasks of a section wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Awaits {
-    /// The frames that all else refers to by index.
+    /// The frames that the other fields refer to by index.
     pub(crate) frames: Vec<StackFrame>,
     /// A place for each of the section's tags.
     pub(crate) places: Vec<AwaitPlace>,
@@ -19,16 +19,16 @@ pub(crate) struct Awaits {
     pub(crate) lines: Vec<AwaitLine>,
     /// The tasks that still waited at the end, as the report has them.
     pub(crate) still: Vec<StillHere>,
-    /// Sentences on what isn't known of them.
+    /// Sentences on what isn't known.
     pub(crate) notes: Vec<String>,
 }
 
 /// The functions of one place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AwaitPlace {
-    /// The outermost function first, and each behind the one that awaits it.
+    /// The functions, the outermost first, each after the one that awaits it.
     pub(crate) functions: Vec<AwaitFunction>,
-    /// The lines that it counts for, as indices.
+    /// The lines for which a wait here counts, as indices.
     pub(crate) lines: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct AwaitLine {
 /// Tasks that still waited at the end, at one place.
 #[derive(Clone, Debug)]
 pub(crate) struct StillHere {
-    /// The row of the one that waited longest, as an index into the source.
+    /// The row of the task that waited longest, as an index into the source.
     pub(crate) row: u32,
     pub(crate) tasks: usize,
     pub(crate) for_ns: u64,
@@ -87,7 +87,7 @@ impl Awaits {
             place.lines.dedup();
             places.push(place);
         }
-        // The last is the place of tasks whose waker nothing kept.
+        // The last place is that of tasks whose waker nothing kept.
         places.push(AwaitPlace::default());
         let mut still = Vec::new();
         for group in &report.still_waiting {
@@ -125,7 +125,7 @@ pub(super) fn tag_of(timeline: &Timeline, wait: WaitId) -> Option<u32> {
     timeline.wait(wait).map(|_| wait.index() as u32)
 }
 
-/// Adds a function, and after it what it awaits.
+/// Adds a function, followed by the functions that it awaits.
 fn add(
     function: &AwaitFrame,
     awaited_by: Option<u32>,

@@ -1,4 +1,4 @@
-//! Where tasks wait in a picture is where they wait in the timeline.
+//! Tests that tasks wait in a picture where they wait in the timeline.
 
 use super::tests::timeline;
 use super::*;
@@ -13,7 +13,7 @@ fn frame(function: &str, line: Option<u32>, awaits: Vec<AwaitFrame>) -> AwaitFra
     AwaitFrame { function, awaits, name: None, call: None }
 }
 
-/// Tasks that wait for a lock, or for a lock and a timer, or for nothing, or it isn't known.
+/// Tasks that wait for a lock, for a lock and a timer, for nothing, or for something unknown.
 fn waiting() -> Timeline {
     let lock = || frame("async tokio::sync::mutex::Mutex<T>::lock", None, Vec::new());
     let sleep = frame("tokio::time::sleep::Sleep", None, Vec::new());
@@ -24,7 +24,7 @@ fn waiting() -> Timeline {
     let mut timeline = timeline(40, 5);
     timeline.places.waits = vec![
         Wait { frames: vec![frame("async shop::checkout", Some(18), vec![lock()])] },
-        // What couldn't be followed.
+        // A wait that couldn't be followed.
         Wait::default(),
         Wait { frames: vec![frame("async shop::main", Some(9), joins)] },
     ];

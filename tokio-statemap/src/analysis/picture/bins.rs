@@ -1,20 +1,20 @@
-//! A distribution in few bins, as a histogram shows it.
+//! A distribution in a few bins, as a histogram shows it.
 
 use crate::trace::summary::Distribution;
 
-/// Where the bins of a decade begin, in tenths: the numbers of the series E6.
+/// The begins of the bins of a decade, in tenths: the numbers of the series E6.
 const OF_DECADE: [u64; 6] = [10, 15, 22, 33, 47, 68];
 /// The bins of times below 10 ns are whole ns.
 const FIRST: [u64; 6] = [0, 1, 2, 3, 5, 7];
 const DECADES: u32 = 15;
 
-/// The number of values of each size, in bins of which each is about one and a half times as wide as the one before.
+/// The number of values of each size, in bins each of which is about one and a half times as wide as the one before.
 ///
 /// The page has the same bins for what it counts itself (`model/histogram.js`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bins {
-    /// Where each bin with values begins, in ns, and how many it has. A step of the distribution is in the bin that its
-    /// upper bound is in: a value at a bin's edge may be in the bin beside it, as steps tell values apart to 1 %.
+    /// The begin of each bin with values, in ns, and the number of its values. A step of the distribution is in the bin
+    /// that contains its upper bound. So a value at a bin's edge may be in the bin beside it, as steps are 1 % wide.
     pub(crate) bins: Vec<(u64, u64)>,
     /// The values that 50, 90 and 99 % of them did not exceed, in ns, exact to 1 %.
     pub(crate) quantiles_ns: [u64; 3],

@@ -15,9 +15,9 @@ use crate::trace::timeline::Timeline;
 impl<'a> Picture<'a> {
     /// Makes the picture of statemap data, of one file or of several.
     ///
-    /// The tasks and the workers of a run, as this crate wrote them, make the picture of that run. In other data each entity
-    /// has a row, in the file's own states and colours. Several pictures stand one below the other: by UTC if they overlap in
-    /// time; otherwise each begins at the left edge, and the picture says so.
+    /// Makes the picture of a run from the tasks and the workers of the run, as this crate wrote them. In other data
+    /// each entity has a row, in the file's own states and colours. Several pictures stand one below the other: by UTC
+    /// if they overlap in time; otherwise each begins at the left edge, and the picture says so.
     ///
     /// # Examples
     ///
@@ -77,7 +77,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
 fn section(file: &Statemap) -> Section<'_> {
     let is_drawn = |row: &u32| !file.entities[*row as usize].data.is_empty();
     let mut rows: Vec<u32> = (0..file.entities.len() as u32).filter(is_drawn).collect();
-    // The order of a file that goes by time is chance.
+    // The order of entities in a file sorted by time is chance.
     rows.sort_by_cached_key(|&row| natural(&file.entities[row as usize].name));
     let label = file.metadata.entity_kind.clone().unwrap_or_else(|| "entities".to_owned());
     let title = &file.metadata.title;
@@ -116,7 +116,7 @@ fn natural(name: &str) -> (&str, u64, &str) {
     (prefix, number, name)
 }
 
-/// Returns whether an event is where something is drawn: in a row, and not after the last change of state.
+/// Returns whether an event can be drawn: it is in a row, and not after the last change of state.
 pub(crate) fn is_shown(file: &Statemap, event: &EntityEvent) -> bool {
     !file.entities[event.entity].data.is_empty() && event.time_ns <= file.end_ns
 }

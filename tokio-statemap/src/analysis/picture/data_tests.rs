@@ -1,5 +1,5 @@
-//! The picture of data is that of the timeline that it was written from; and of files that have
-//! nothing to do with each other it is still one that can be read.
+//! Tests that the picture of data is that of the timeline from which the data was written, and that a picture of
+//! unrelated files can be read, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn labels() -> Labels {
     Labels { title: "api".to_owned(), host: Some("box".to_owned()) }
 }
 
-/// The workers and tasks of a timeline as data, in the order in which nobody draws them.
+/// The workers and tasks of a timeline as data, in another order than they are drawn.
 fn files(timeline: &Timeline) -> [Statemap; 2] {
     let (mut tasks, mut workers) = (Vec::new(), Vec::new());
     write_tasks(timeline, &labels(), &mut tasks).unwrap();
@@ -109,7 +109,7 @@ fn no_files_or_empty_ones_make_an_empty_picture() {
     let files = [read(empty.as_bytes()).unwrap(), file(9, 1_000)];
     let picture = Picture::of_data(&files[..1]);
     assert_eq!((picture.title.as_str(), picture.sections.len()), ("nothing", 0));
-    // What isn't there is no reason to begin earlier.
+    // A picture that isn't there is no reason to begin earlier.
     let picture = Picture::of_data(&files);
     assert_eq!((picture.start.as_secs(), picture.length_ns), (9, 1_000));
     assert!(picture.notes.is_empty(), "{:?}", picture.notes);

@@ -1,4 +1,4 @@
-//! The issues of a run, with where in the picture each can be seen.
+//! The issues of a run, each with the places in the picture where it can be seen.
 
 use super::threads::within;
 use super::why::Why;
@@ -9,20 +9,20 @@ use crate::trace::timeline::Timeline;
 #[derive(Clone, Debug)]
 pub(crate) struct ListedIssue {
     pub(crate) explanation: Explanation,
-    /// A function, or a spawn location; `None` if neither is known.
+    /// The function, or the spawn location; `None` if neither is known.
     pub(crate) label: Option<String>,
     /// The file and line of the function.
     pub(crate) source: Option<String>,
     /// The spawn location, as the group of its tasks is called.
     pub(crate) group: Option<String>,
-    /// The sentences about it: of the first issue, the verdict.
+    /// The sentences about it. For the first issue, they are the verdict.
     pub(crate) text: String,
     pub(crate) number: u64,
     pub(crate) total_ns: u64,
     pub(crate) lengths: Option<Lengths>,
     /// The culprit, as an index into those of the picture.
     pub(crate) culprit: Option<usize>,
-    /// The polls or waits that show it: a row, as an index into the source, when it begins, and how long it takes.
+    /// The polls or waits that show it: the row, as an index into the source, the begin, and the length.
     pub(crate) spots: Vec<(u32, u64, u64)>,
 }
 
@@ -62,7 +62,7 @@ impl ListedIssue {
         }
     }
 
-    /// Moves it to a later time.
+    /// Moves the issue to a later time.
     pub(super) fn shift(&mut self, by_ns: u64) {
         for (_, start_ns, _) in &mut self.spots {
             *start_ns = start_ns.saturating_add(by_ns);

@@ -11,14 +11,14 @@ use crate::util::quantity::{count, moment};
 
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// Merges pictures, of which there may be none.
+/// Merges any number of pictures.
 #[cfg(feature = "read")]
 pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::from_spans(&spans(&pictures));
     merge_aligned(pictures, &alignment)
 }
 
-/// Merges pictures of one program, by UTC: of one that ended before another began, too.
+/// Merges pictures of one program by UTC, even if one ended before another began.
 pub(super) fn of_one_program(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::by_utc(&spans(&pictures));
     let names = names(&pictures);
@@ -48,7 +48,7 @@ fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Pictu
     merged
 }
 
-/// Merges pictures, each of which begins at the left edge; the sections of one stay together.
+/// Merges pictures, each of which begins at the left edge. The sections of a picture stay together.
 #[cfg(all(feature = "html", feature = "read"))]
 pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::at_left_edge(&spans(&pictures));
@@ -56,7 +56,7 @@ pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     merge_as(pictures, &names, &alignment)
 }
 
-/// Returns the name of each beside the others: the runtimes of one program have only their own names.
+/// Returns the names of the pictures, to tell them apart: the runtimes of one program have only their own names.
 fn names(pictures: &[Picture<'_>]) -> Vec<String> {
     let runs = || pictures.iter().filter(|picture| is_run(picture));
     let is_one_program = runs().map(|run| &run.title).collect::<BTreeSet<_>>().len() == 1
@@ -77,12 +77,12 @@ fn names(pictures: &[Picture<'_>]) -> Vec<String> {
     numbered.collect()
 }
 
-/// Returns whether it is of a run: any of its sections is of workers, threads or tasks.
+/// Returns whether a picture is of a run: one of its sections has workers, threads or tasks.
 fn is_run(picture: &Picture<'_>) -> bool {
     picture.sections.iter().any(|section| section.kind != SectionKind::Other)
 }
 
-/// Returns the start and the length of each, and whether it shows anything.
+/// Returns the start and the length of each picture, and whether it shows anything.
 fn spans(pictures: &[Picture<'_>]) -> Vec<(u128, u64, bool)> {
     let span = |picture: &Picture<'_>| {
         (picture.start.as_nanos(), picture.length_ns, !picture.sections.is_empty())
@@ -104,7 +104,7 @@ fn merge_as<'a>(
     let mut merged = Picture {
         host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
         start: match alignment.is_forced {
-            // Each has its own.
+            // Each picture has its own start.
             true => Duration::ZERO,
             false => Duration::new(
                 u64::try_from(alignment.start_ns / NS_PER_S).unwrap_or(u64::MAX),
@@ -112,14 +112,14 @@ fn merge_as<'a>(
             ),
         },
         length_ns: alignment.length_ns,
-        // Every poll that its own report calls long is long.
+        // Every poll that the report of its run calls long is long here.
         long_poll_ns: runs.map(|picture| picture.long_poll_ns).min().unwrap_or_default(),
         is_ready_known: pictures.iter().any(|picture| picture.is_ready_known),
         are_tasks_known: pictures.iter().any(|picture| picture.are_tasks_known),
         verdict: verdict(&pictures, names),
         notes,
         is_cut,
-        // The rest belongs to single pictures.
+        // The other fields belong to single pictures.
         ..Picture::new(&title)
     };
     let is_only_run = pictures.iter().filter(|picture| is_run(picture)).count() <= 1;
@@ -143,7 +143,7 @@ fn merge_as<'a>(
     merged
 }
 
-/// Returns the verdicts; of several, each with the name of its picture.
+/// Returns the verdict; of several pictures, all verdicts with the names of their pictures.
 fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<Statement> {
     let named = names.iter().zip(pictures);
     let verdicts = named.filter_map(|(name, picture)| Some((name, picture.verdict.as_ref()?)));
@@ -154,7 +154,7 @@ fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<Statement> {
         [(name, first), others @ ..] => {
             let mut all = Statement::new(format!("{}: {}", clean(name), first.headline));
             all.add(&first.details);
-            // The reports have all of them.
+            // The reports have all verdicts.
             const MOST: usize = 7;
             for (name, other) in others.iter().take(MOST) {
                 all.add(format!("{}: {other}", clean(name)));
@@ -213,13 +213,13 @@ fn distinct<T: PartialEq + AsRef<str>>(all: impl IntoIterator<Item = T>) -> Vec<
     distinct
 }
 
-/// The move of a section into a picture.
+/// The shift of a section into a merged picture.
 #[derive(Clone, Copy, Debug)]
 struct Shift {
-    /// Its begin and its end in the picture, in ns.
+    /// The begin and the end of the section in the merged picture, in ns.
     shift_ns: u64,
     end_ns: u64,
-    /// The length of the picture, in ns.
+    /// The length of the merged picture, in ns.
     length_ns: u64,
 }
 
@@ -227,7 +227,7 @@ impl Shift {
     fn shift(self, mut section: Section<'_>) -> Section<'_> {
         let ends = section.states.iter().map(|state| state.role.is_end()).collect();
         let over = (self.end_ns < self.length_ns).then(|| {
-            // A row is blank after such an end, as nothing is known of it.
+            // A row is blank after such an end, as nothing is known about it.
             let (name, role) = ("not recorded".to_owned(), Role::Stopped);
             section.states.push(RowState { name, colour: None, role });
             Transition::new(self.end_ns, section.states.len() as u32 - 1)
@@ -244,11 +244,11 @@ impl Shift {
     }
 }
 
-/// The rows of a source, at another time.
+/// The rows of a source, at a later time.
 struct Shifted<'a> {
     source: Box<dyn Source + 'a>,
     shift: Shift,
-    /// `true` if each state is the end of a row.
+    /// For each state, `true` if it ends a row.
     ends: Vec<bool>,
     /// The transition after which nothing is known.
     over: Option<Transition>,

@@ -1,8 +1,8 @@
-//! The picture that the html page and the SVG draw: sections of groups of lanes of rows.
+//! The picture that the html page and the SVG draw. It has sections, which have groups of lanes, which have rows.
 //!
-//! A [`Picture`] is a view of a [`Timeline`], or of statemap data that was read. It holds the arrangement only (a few bytes a
-//! row). What happens in a row is read from its source when it is drawn, so that a picture of ten million polls needs hardly
-//! any memory of its own.
+//! A [`Picture`] is a view of a [`Timeline`], or of statemap data that was read. It only holds the arrangement, which
+//! takes a few bytes a row. The content of a row is read from its source when the row is drawn, so even a picture of
+//! ten million polls needs hardly any memory of its own.
 
 mod awaits;
 #[cfg(test)]
@@ -88,7 +88,7 @@ pub(crate) use why::WhyCulprit;
 pub struct Picture<'a> {
     /// The title.
     pub(crate) title: String,
-    /// The host that it is from.
+    /// The host on which it was recorded.
     pub(crate) host: Option<String>,
     /// The name of the runtime.
     pub(crate) runtime: Option<String>,
@@ -96,9 +96,10 @@ pub struct Picture<'a> {
     pub(crate) start: Duration,
     /// The length, in ns: all times of a picture count from its left edge.
     pub(crate) length_ns: u64,
-    /// The time at the left edge, as the report counts times, in ns: not 0 if nothing is known of what was before.
+    /// The time at the left edge, as the report counts times, in ns. It isn't 0 if nothing is known of the time before.
     pub(crate) origin_ns: u64,
-    /// The length from which on a poll is called long, in ns; of several runs the least, see [`Self::long_poll_ns_of`].
+    /// The length from which on a poll is called long, in ns; of several runs, the smallest: see
+    /// [`Self::long_poll_ns_of`].
     pub(crate) long_poll_ns: u64,
     /// `true` if it is known when tasks became ready.
     pub(crate) is_ready_known: bool,
@@ -108,9 +109,9 @@ pub struct Picture<'a> {
     pub(crate) verdict: Option<Statement>,
     /// Short sentences on what it lacks.
     pub(crate) notes: Vec<String>,
-    /// `true` if it shows a part of the run, without sums of the rest: the first note says which part.
+    /// `true` if it shows a part of the run, without sums of the rest. The first note says which part.
     pub(crate) is_cut: bool,
-    /// The periods of which no event is kept, because recording was stopped or events were dropped: from and to, in ns.
+    /// The periods of which no event is kept, as recording was stopped or events were dropped: from and to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,
     /// The sums of the whole run; `None` if all of it is kept in detail, or there are no sums.
     pub(crate) whole_run: Option<WholeRun>,
@@ -130,15 +131,15 @@ pub(crate) struct Section<'a> {
     pub(crate) groups: Vec<Group>,
     /// The rows in the order of drawing: indices into the source, group by group, lane by lane, and by time.
     pub(crate) rows: Vec<u32>,
-    /// Where each lane begins in `rows`, and at the end where the last one ends.
+    /// The begin of each lane in `rows`, and at the end, the end of the last lane.
     pub(crate) lanes: Vec<u32>,
     /// The tags that transitions have.
     pub(crate) tags: Vec<Tag>,
     /// Events that changed no state.
     pub(crate) events: Vec<RowEvent>,
-    /// Why its polls took long; `None` if there are none, or that was not worked out.
+    /// Why its polls took long; `None` if there are none, or that wasn't worked out.
     pub(crate) why: Option<Why>,
-    /// The issues of its run, the worst first; `None` if that was not worked out.
+    /// The issues of its run, the worst first; `None` if they weren't worked out.
     pub(crate) issues: Option<Vec<ListedIssue>>,
     /// Where its tasks waited; `None` if there are none, or that isn't known.
     pub(crate) awaits: Option<Awaits>,
@@ -162,7 +163,7 @@ pub(crate) enum SectionKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) label: String,
-    /// Where they were spawned.
+    /// The place where they were spawned.
     pub(crate) location: Option<SpawnLocation>,
     /// Its lanes: indices into those of the section.
     pub(crate) lanes: Range<usize>,
@@ -221,7 +222,7 @@ impl<'a> Picture<'a> {
         Self::of_run(timeline, report, labels)
     }
 
-    /// Makes the picture of the runtimes of one program. There may be one, or none.
+    /// Makes the picture of the runtimes of one program, of which there may be any number.
     pub(crate) fn of_runtimes(ranked: &[(&'a Timeline, &Report)], labels: &Labels) -> Self {
         let of_each =
             ranked.iter().map(|(timeline, report)| Self::of_report(timeline, report, labels));
@@ -270,7 +271,7 @@ impl<'a> Picture<'a> {
         if !tasks.rows.is_empty() {
             sections.push(tasks);
         } else if let Some(first) = sections.first_mut() {
-            // Where no task is kept, the first other section has the issues.
+            // If no task is kept, the first other section has the issues.
             first.issues = tasks.issues;
         }
         let mut gaps = Vec::new();
@@ -317,7 +318,7 @@ impl<'a> Picture<'a> {
         run.map_or(self.long_poll_ns, long_poll_ns)
     }
 
-    /// Returns a note if times count from the left edge, though the report has others.
+    /// Returns a note if times count from the left edge, but the report counts them from elsewhere.
     pub(crate) fn edge_note(&self) -> Option<String> {
         let begin = moment(self.origin_ns);
         (self.origin_ns >= 1_000_000)
@@ -349,8 +350,8 @@ pub(crate) fn long_poll_ns(timeline: &Timeline) -> u64 {
     u64::try_from(timeline.settings.long_poll.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Returns how much of a stretch of time lies outside of gaps: what a row did in a gap isn't known, though its spans reach
-/// across it. `gaps` are in the order of time.
+/// Returns how much of a stretch of time lies outside of gaps. It isn't known what a row did in a gap, although its
+/// spans reach across it. `gaps` are in the order of time.
 pub(crate) fn recorded_ns(gaps: &[(u64, u64)], from_ns: u64, to_ns: u64) -> u64 {
     let first = gaps.partition_point(|&(_, gap_end_ns)| gap_end_ns <= from_ns);
     let mut in_gaps_ns = 0;

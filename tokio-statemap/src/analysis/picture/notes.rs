@@ -4,7 +4,8 @@ use crate::analysis::Report;
 use crate::recorder::lost::Lost;
 use crate::util::quantity::{human, moment};
 
-/// Returns the first note of a picture of a part of the run without sums of the rest: it looks like all of the run.
+/// Returns the first note of a picture that shows only a part of the run, without sums of the rest, as it looks like
+/// the whole run.
 pub(super) fn cut(report: &Report, is_summed: bool) -> Option<String> {
     if report.recording.lost.refused_events > 0 {
         let kept = human(report.recording.end_ns - report.recording.begin_ns);
@@ -13,14 +14,15 @@ pub(super) fn cut(report: &Report, is_summed: bool) -> Option<String> {
         ));
     }
     let is_cut = report.recording.lost.dropped_events > 0 && !is_summed;
-    // Where moments before are kept, another note says since when all is kept.
+    // If moments before are kept, another note says since when everything is kept.
     (is_cut && report.recording.recent_ns <= report.recording.begin_ns).then(|| {
         let begin = moment(report.recording.begin_ns);
         format!("Only what happened from {begin} on is here: max_events was reached before.")
     })
 }
 
-/// Returns what the picture lacks, a short sentence each. `is_summed` is whether the sums of the run say what is kept.
+/// Returns what the picture lacks, a short sentence each. `is_summed` is `true` if the sums of the run say what is
+/// kept.
 pub(super) fn notes(report: &Report, is_summed: bool) -> Vec<String> {
     let mut notes: Vec<String> = report.limitations();
     let lost = Lost { dropped_events: 0, ..report.recording.lost };

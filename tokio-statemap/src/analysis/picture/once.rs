@@ -1,4 +1,4 @@
-//! Tables of distinct things that others refer to by index.
+//! Tables of distinct things, to which others refer by index.
 
 use crate::util::map::Map;
 use std::hash::Hash;
@@ -16,7 +16,7 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Clone + Eq + Hash> Once<T> {
-    /// Returns the index of a thing, which is added if it is new.
+    /// Returns the index of a thing, and adds the thing if it is new.
     pub(super) fn index(&mut self, thing: T) -> u32 {
         let next = self.all.len() as u32;
         *self.indices.get_or_insert_with(thing.clone(), || {

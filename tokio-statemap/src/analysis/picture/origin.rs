@@ -1,4 +1,4 @@
-//! The data that a picture was made from. The page holds all of it, so that it can be read again.
+//! The data from which a picture was made. The page contains all of it, so that it can be read again.
 
 use std::ops::Deref;
 
@@ -7,10 +7,10 @@ use crate::statemap::Labels;
 use crate::statemap::read::Statemap;
 use crate::trace::timeline::Timeline;
 
-/// The data that sections were made from.
+/// The data from which sections were made.
 pub(crate) struct Origin<'a> {
     pub(crate) of: OriginOf<'a>,
-    /// When its data begins, in ns of the picture.
+    /// The begin of its data, in ns of the picture.
     pub(crate) from_ns: u64,
     /// Its name among the origins of the picture; empty if it is the only one.
     pub(crate) name: String,

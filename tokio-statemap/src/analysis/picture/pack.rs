@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 /// Packs rows into lanes: a row may follow one that ended no later than it begins.
 ///
-/// `lives` are the rows with their begin and end; the end is `None` if the row lasts to the edge. Appends the rows to `rows` lane
-/// by lane, each lane in the order of time, and the begin of each lane in `rows` to `lanes`. Of the free lanes the topmost is
-/// taken, so that rows that last long stay on top.
+/// `lives` are the rows with their begin and end; the end is `None` if the row lasts to the edge. Appends the rows to
+/// `rows` lane by lane, each lane in the order of time, and the begin of each lane in `rows` to `lanes`. A row gets the
+/// topmost free lane, so that rows that last long stay on top.
 pub(crate) fn pack(
     lives: &mut [(u64, Option<u64>, u32)],
     rows: &mut Vec<u32>,
@@ -15,7 +15,7 @@ pub(crate) fn pack(
 ) {
     lives.sort_unstable_by_key(|&(begin, _, row)| (begin, row));
     let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
-    // These have ended at 0, so that the heap is of the same type.
+    // Free lanes have the time 0, so that both heaps have the same type.
     let mut free: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
     // The lane of each row, and the number of rows of each lane.
     let mut lane_of: Vec<u32> = Vec::with_capacity(lives.len());

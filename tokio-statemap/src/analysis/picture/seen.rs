@@ -1,15 +1,15 @@
-//! Where the first issue of a run can be seen: what a picture points at.
+//! Finds the place in a picture at which the first issue of a run can be seen.
 
 use super::Picture;
 
 /// The thing that a picture points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PointsAt {
-    /// The longest poll: there is no report that ranks what is worse.
+    /// The longest poll, as no report ranks the issues, or several do.
     Longest,
     /// The poll or wait that the first issue is about.
     First(Seen),
-    /// The first issue is about nothing that is drawn, or there is none.
+    /// Nothing: there is no issue, or the first one is about nothing that is drawn.
     Nothing,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Seen {
 }
 
 impl Picture<'_> {
-    /// Returns what it points at. Of several runs with issues, it points at no issue.
+    /// Returns the thing that the picture points at. With the issues of several runs, that is the longest poll.
     pub(crate) fn points_at(&self) -> PointsAt {
         let sections = self.sections.iter().enumerate();
         let mut judged =

@@ -1,6 +1,6 @@
 //! The source of the rows of a section.
 
-/// Rows, which are read one at a time while they are drawn. A row is an index.
+/// Rows, which are read one at a time while they are drawn. A row is identified by its index.
 pub(crate) trait Source: Sync {
     /// Appends the name of a row.
     fn name(&self, row: u32, to: &mut String);
@@ -15,7 +15,7 @@ pub(crate) trait Source: Sync {
         None
     }
 
-    /// Returns whether it is a future of `block_on`, not a spawned task.
+    /// Returns whether the row is a future of `block_on`, not a spawned task.
     fn is_root(&self, _row: u32) -> bool {
         false
     }
@@ -49,11 +49,12 @@ pub(crate) struct Transition {
     pub(crate) state: u32,
     /// The worker that a poll starts on.
     pub(crate) worker: Option<u32>,
-    /// The time that a poll holds that worker, in ns, if not to its end: `block_in_place` moved the worker to another thread.
+    /// The time that the poll holds its worker, in ns, if that isn't to its end: `block_in_place` moved the worker to
+    /// another thread.
     pub(crate) held_ns: Option<u64>,
     /// The tag: an index into those of the section.
     pub(crate) tag: Option<u32>,
-    /// Who woke the task for the poll that starts.
+    /// The task that woke this one for the poll that starts.
     pub(crate) woken_by: Option<Waker>,
 }
 

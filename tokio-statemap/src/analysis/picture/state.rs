@@ -46,7 +46,7 @@ impl Role {
         }
     }
 
-    /// Returns whether a row ends with it.
+    /// Returns whether the state ends a row.
     pub(crate) const fn is_end(self) -> bool {
         matches!(self, Self::Completed | Self::Stopped)
     }

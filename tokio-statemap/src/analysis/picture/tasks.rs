@@ -13,8 +13,8 @@ use crate::trace::timeline::{Task, TaskKey, Timeline};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
-/// Returns the tasks: `main` first, then the spawn locations in the order of the report, the one that held the runtime longest
-/// first.
+/// Returns the tasks: first `main`, then the spawn locations in the order of the report, in which the one that held the
+/// runtime longest is first.
 pub(super) fn section<'a, T>(timeline: T, report: &Report) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
@@ -29,7 +29,7 @@ where
             }
         }
     }
-    // The lives of the tasks of each place.
+    // The lives of the tasks, by place.
     let mut of_places = vec![Vec::new(); places.len()];
     for (row, task) in (0..).zip(timeline.tasks.one_by_one()) {
         if let Some(&rank) = ranks.get(&Place::of_task(&task)) {
@@ -41,7 +41,7 @@ where
     let (mut rows, mut lanes) = (Vec::new(), Vec::new());
     for (place, lives) in places.iter().zip(&mut of_places) {
         if lives.is_empty() {
-            // None of its tasks is kept.
+            // None of the place's tasks is kept.
             continue;
         }
         let first = lanes.len();
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// Returns from when to when a task has its lane.
+/// Returns the time for which a task has its lane: from and to.
 fn life(timeline: &Timeline, task: &Task) -> (u64, Option<u64>) {
     let begin = within(timeline, task.first_ns);
     let end = task.completed_ns().map(|end_ns| within(timeline, end_ns).max(begin));

@@ -1,5 +1,5 @@
-//! The arrangement loses no row, doubles none, and no two rows of a lane overlap; what a row does
-//! is what the timeline says.
+//! Tests that the arrangement neither loses nor doubles a row, that no two rows of a lane overlap, and that a row does
+//! what the timeline says.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) fn below(seed: &mut u64, n: u64) -> u64 {
     (seed.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % n
 }
 
-/// A timeline of `tasks` tasks on two workers, of which most end.
+/// A timeline of `tasks` tasks on two workers. Most of the tasks end.
 pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
     let mut seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let location = |line| Some(SpawnLocation { file: "src/main.rs", line, column: 5 });
@@ -69,7 +69,7 @@ pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
     }
     let utc = Duration::from_secs(1_700_000_000);
     let mut timeline = Timeline::from_events(&events, &CollectorConfig::default(), utc);
-    // Whatever this build of Tokio can tell.
+    // The result must not depend on what this build of Tokio can record.
     (timeline.settings.task_hooks, timeline.settings.schedule_latency) = (true, true);
     timeline
 }
@@ -122,8 +122,8 @@ fn lanes_are_as_few_as_rows_live_at_a_time() {
             .collect();
         let (mut rows, mut lanes) = (Vec::new(), Vec::new());
         pack(&mut lives, &mut rows, &mut lanes);
-        // The most that live at one time, one that ends there and one that begins there not being
-        // two; one without length is there for a moment.
+        // The greatest number of tasks that live at one time. One that ends when another begins doesn't overlap with
+        // it; one without length lives for a moment.
         let most = lives.iter().map(|&(at, _, row)| {
             let live = |&&(begin, end, other): &&(u64, Option<u64>, u32)| {
                 (begin, other) <= (at, row) && end.is_none_or(|end| end > at) || other == row

@@ -9,8 +9,9 @@ use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
 impl<'a> Picture<'a> {
-    /// Makes the picture of runs of two versions of a program, those before above those after, on one scale of time. Each run
-    /// begins at the left edge. Its verdict and notes are those of the comparison.
+    /// Makes the picture of runs of two versions of a program, those of the version before above those of the version
+    /// after, on one scale of time. Each run begins at the left edge. The verdict and the notes are those of the
+    /// comparison.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The whole run in sums, in a picture of which only a part is kept in detail.
+//! The sums of a whole run, in a picture of which only a part is kept in detail.
 
 use super::bins::Bins;
 use crate::analysis::{Place, Report};
@@ -9,10 +9,10 @@ use crate::util::quantity::{count, human};
 /// The sums of a whole run of which only a part is kept in detail. Times count from the picture's left edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WholeRun {
-    /// The begin of the first stretch, and the length of each, in ns.
+    /// The begin of the first stretch, and the length of each stretch, in ns.
     pub(crate) from_ns: u64,
     pub(crate) stretch_ns: u64,
-    /// The number of workers: polls can hold at most so many times a stretch.
+    /// The number of workers: polls can hold workers for at most this many times the length of a stretch.
     pub(crate) workers: u64,
     pub(crate) stretches: Vec<Stretch>,
     /// The spawn locations, the one that held the workers longest first.
@@ -29,9 +29,9 @@ pub(crate) struct PlaceSums {
     pub(crate) label: String,
     pub(crate) tasks: u64,
     pub(crate) polls: u64,
-    /// The time that these held workers, in ns; on threads that are no workers they hold nothing.
+    /// The time that the polls held workers, in ns. On threads that are no workers they hold nothing.
     pub(crate) held_ns: u64,
-    /// The length of the longest, in ns, and the length that 99 % of them did not exceed.
+    /// The length of the longest poll, in ns, and the length that 99 % of the polls did not exceed.
     pub(crate) longest_ns: u64,
     pub(crate) p99_ns: Option<u64>,
     /// The longest time that a task was ready before a poll, in ns; `None` if that isn't known.
@@ -70,24 +70,25 @@ pub(crate) struct Stretch {
     pub(crate) held_ns: u64,
     /// The number of polls that began in it.
     pub(crate) polls: u64,
-    /// The length of the longest of these, in ns, and the spawn location of its task, as an index into the places.
+    /// The length of the longest of these polls, in ns, and the spawn location of its task, as an index into the
+    /// places.
     pub(crate) longest: Option<(u64, usize)>,
     /// The number of tasks that were alive at its end.
     pub(crate) alive: u64,
 }
 
-/// Returns the sums of the run, if the timeline is a part of it and they say more about the rest than that it was dropped.
+/// Returns the sums of the run, if the timeline is only a part of it and the sums describe the rest.
 fn sums(timeline: &Timeline) -> Option<&Summary> {
     let whole = timeline.whole_run()?;
     let is_part = timeline.begin_ns > whole.begin_ns || timeline.recent_ns > timeline.begin_ns;
     let has_polls = timeline.settings.task_hooks && timeline.settings.trace_target.tracks_tasks();
     let is_drawn = is_part && has_polls && !timeline.lacking.time;
-    // After a reset they lack what was before.
+    // After a reset, the sums lack what was before.
     let is_whole = whole.begin_ns == 0 && whole.stretch_ns > 0 && !whole.stretches.is_empty();
     (is_drawn && is_whole).then_some(whole)
 }
 
-/// Returns when a picture of `timeline` begins, in ns: with the run if there are sums of what was dropped.
+/// Returns when a picture of `timeline` begins, in ns. It begins with the run if there are sums of the dropped part.
 pub(super) fn left_ns(timeline: &Timeline) -> u64 {
     sums(timeline).map_or(timeline.begin_ns, |whole| whole.begin_ns.min(timeline.begin_ns))
 }
@@ -142,7 +143,8 @@ impl WholeRun {
 }
 
 impl WholeRun {
-    /// Splits `gaps`, which are in the order of time, into those that were dropped and those in which recording was stopped.
+    /// Splits `gaps`, which are in the order of time, into those that were dropped and those in which recording was
+    /// stopped.
     pub(super) fn split_gaps(&self, gaps: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let mut parts = Vec::new();
         let mut add = |from_ns: u64, to_ns: u64| {
@@ -165,8 +167,8 @@ impl WholeRun {
         parts
     }
 
-    /// Returns the share of the workers' time that was in polls, for each of `n` equal parts of a picture of that length;
-    /// `None` where nothing was recorded.
+    /// Returns the share of the workers' time that was in polls, for each of `n` equal parts of a picture of that
+    /// length; `None` where nothing was recorded.
     pub(crate) fn shares(&self, n: usize, length_ns: u64) -> Vec<Option<f64>> {
         let part_ns = length_ns as f64 / n.max(1) as f64;
         let mut sums = vec![(0.0, 0.0); n];
@@ -198,8 +200,8 @@ impl WholeRun {
 /// The most stretches of a picture.
 const MOST: u64 = 2000;
 
-/// Returns the stretches of the run up to its end, and the length of each. The sums have none after the last poll, though the
-/// run may have gone on for long.
+/// Returns the stretches of the run up to its end, and the length of each. The sums end with the last poll, but the run
+/// may have gone on for long.
 fn up_to_the_end(whole: &Summary, end_ns: u64) -> (Vec<summary::Stretch>, u64) {
     let (mut stretches, mut stretch_ns) = (whole.stretches.clone(), whole.stretch_ns);
     let length_ns = end_ns.saturating_sub(whole.begin_ns);
@@ -219,7 +221,7 @@ fn up_to_the_end(whole: &Summary, end_ns: u64) -> (Vec<summary::Stretch>, u64) {
     (stretches, stretch_ns)
 }
 
-/// A stretch in which no poll began, and no task.
+/// A stretch in which no poll began, and no task began or ended.
 const NOTHING: summary::Stretch = summary::Stretch {
     held_ns: 0,
     polls: 0,
@@ -241,8 +243,8 @@ fn merged(a: &summary::Stretch, b: &summary::Stretch) -> summary::Stretch {
     }
 }
 
-/// Counts the tasks that were alive at the end of each stretch, backwards: the number at the end is known, that at the begin of
-/// the sums may not be.
+/// Counts the tasks that were alive at the end of each stretch, backwards: the number at the end is known, but the one
+/// at the begin of the sums may not be.
 fn count_alive(timeline: &Timeline, sums: &[summary::Stretch], stretches: &mut [Stretch]) {
     let mut alive: u64 = 0;
     for task in timeline.tasks.one_by_one() {
@@ -255,7 +257,7 @@ fn count_alive(timeline: &Timeline, sums: &[summary::Stretch], stretches: &mut [
     }
 }
 
-/// Returns the number of workers: at least those that ran the longest polls, if workers were not recorded.
+/// Returns the number of workers. If workers were not recorded, it is the least number that fits the longest polls.
 fn workers(whole: &Summary) -> u64 {
     let mut workers = (whole.workers.len() as u64).max(1);
     for poll in &whole.longest_polls {
@@ -264,8 +266,8 @@ fn workers(whole: &Summary) -> u64 {
     workers
 }
 
-/// Returns how long recording was stopped in a stretch of time, in ns. Where periods were merged, what was recorded between them
-/// is assumed to be spread evenly.
+/// Returns how long recording was stopped in a stretch of time, in ns. If periods were merged, the time recorded
+/// between them is assumed to be spread evenly.
 fn stopped_ns(stopped: &[Stopped], from_ns: u64, to_ns: u64) -> u64 {
     let first = stopped.partition_point(|stopped| stopped.to_ns <= from_ns);
     let mut stopped_ns = 0;
@@ -280,11 +282,12 @@ fn stopped_ns(stopped: &[Stopped], from_ns: u64, to_ns: u64) -> u64 {
     stopped_ns
 }
 
-/// Returns the periods before the last events in which recording was not stopped, and which are not around a poll that is kept.
+/// Returns the periods before the last events in which recording was on, but which are not kept as the surroundings of
+/// a long poll.
 fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)> {
     let mut kept: Vec<_> = timeline.stretches_before().collect();
     kept.push((timeline.recent_ns, timeline.end_ns));
-    // Where periods were merged, it isn't known when in them something was recorded.
+    // If periods were merged, it isn't known at which times in them something was recorded.
     for stopped in &whole.stopped {
         if stopped.recorded_ns == 0 {
             kept.push((stopped.from_ns, stopped.to_ns));
@@ -303,8 +306,8 @@ fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)
     dropped
 }
 
-/// Returns what is kept in detail, and what isn't: "In detail: the last 1.05 s, and 16 moments before, around the longest
-/// polls (704 ms)." and "In sums only: the other 18.4 s."
+/// Returns a sentence on what is kept in detail, and one on the rest: "In detail: the last 1.05 s, and 16 moments
+/// before, around the longest polls (704 ms)." and "In sums only: the other 18.4 s."
 fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> [String; 2] {
     let recent = human(timeline.end_ns - timeline.recent_ns);
     let (mut moments, mut moments_ns) = (0, 0);

@@ -1,4 +1,4 @@
-//! A picture with sums begins with the run, and what isn't kept in detail is covered once.
+//! Tests that a picture with sums begins with the run, and that the sums cover what isn't kept in detail exactly once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,11 +48,11 @@ fn stretch(held_ns: u64, polls: u64, spawned: u64, terminated: u64) -> Stretch {
     Stretch { held_ns, polls, longest_ns, longest_at, spawned, terminated }
 }
 
-/// The last 2 of 10 ms, and of before what is from 3 to 4 ms.
+/// The last 2 ms of 10 ms are kept, and before these the time from 3 to 4 ms.
 fn part(stopped: Vec<Stopped>) -> Timeline {
     let mut timeline = timeline(20, 5);
     let alive = timeline.tasks.one_by_one().filter(|task| task.terminated_ns.is_none());
-    // `main` is no task.
+    // `main` isn't counted as a task.
     assert_eq!(alive.count(), 1 + ALIVE as usize);
     timeline.begin_ns = 3 * STRETCH;
     timeline.recent_ns = 8 * STRETCH;
@@ -116,7 +116,7 @@ fn stopped_is_told_from_dropped() {
     assert_eq!(run.dropped, [(0, 3 * STRETCH), (4 * STRETCH, five), (half, 8 * STRETCH)]);
     let stopped: Vec<u64> = run.stretches.iter().map(|stretch| stretch.stopped_ns).collect();
     assert_eq!(stopped, [0, 0, 0, 0, 0, STRETCH, STRETCH / 2, 0, 0, 0]);
-    // A half of the time of one worker, but for where it wasn't, and for where nothing is known.
+    // The share is a half of the time of one worker, except where it polled nothing, and where nothing is known.
     let half = Some(0.5);
     let shares = [half, Some(0.0), half, half, half, None, half, half, half, half];
     assert_eq!(run.shares(10, picture.length_ns), shares);
@@ -136,7 +136,7 @@ fn where_periods_were_merged_a_part_of_the_time_was_recorded() {
     let stopped: Vec<u64> = run.stretches.iter().map(|stretch| stretch.stopped_ns).collect();
     let most = 3 * STRETCH / 4;
     assert_eq!(stopped, [0, 0, 0, 0, most, most, most, most, 0, 0]);
-    // It isn't known where in it: it isn't drawn as if nothing had been recorded there.
+    // It isn't known when in this period something was recorded, so it isn't drawn as if nothing was.
     assert_eq!(run.dropped, picture.gaps);
     assert_eq!(run.detail[1], "In sums only: the other 4.00 ms.");
 }
@@ -158,7 +158,7 @@ fn stretches_go_on_to_the_end() {
     assert_eq!(run(&quiet).stretches.len(), 13);
     assert!(run(&quiet).stretches[10..].iter().all(|stretch| stretch.polls + stretch.held_ns == 0));
     drop(quiet);
-    // Merged by twos where they would be too many.
+    // Stretches are merged in twos if there would be too many.
     timeline.end_ns = 5000 * STRETCH;
     let long = picture(&timeline);
     let run = run(&long);

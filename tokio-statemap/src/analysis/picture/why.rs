@@ -1,4 +1,4 @@
-//! Why long polls took long, and who is to blame for them.
+//! The reasons why long polls took long, and who is to blame for them.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,33 +13,33 @@ use crate::analysis::poll::{PollAt, length_ns};
 use crate::trace::timeline::{Poll, PollCause, PollKey, PollSample, StackFrame, Timeline};
 use crate::util::map::Map;
 
-/// The number of polls that are explained: the longest.
+/// The most polls that are explained: the longest ones.
 const MOST_POLLS: usize = 20_000;
 
-/// The number of their samples in all; samples that polls share count for each. A recording has 4096, but in a file any
-/// number of polls may start at the same time on one thread.
+/// The most samples of these polls in all. Samples that polls share count for each of them. A recording has at most
+/// 4096, but in a file any number of polls may start at the same time on one thread.
 const MOST_SAMPLES: usize = 1 << 16;
 
-/// Why the long polls of a section took long, and who is to blame for them. All else refers to `polls`,
-/// `frames`, `calls` and `words` by index.
+/// The reasons why the long polls of a section took long, and who is to blame for them. The other fields refer to
+/// `polls`, `frames`, `calls` and `words` by index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Why {
-    /// The longest first.
+    /// The polls, the longest first.
     pub(crate) polls: Vec<WhyPoll>,
-    /// The worst first, as in the report.
+    /// The culprits, the worst first, as in the report.
     pub(crate) culprits: Vec<WhyCulprit>,
-    /// The polls that are blamed on nobody, in sum.
+    /// The sums of the polls that are blamed on nobody.
     pub(crate) unattributed: Unattributed,
-    /// The ones that the machine made long.
+    /// The polls that the machine, or a lock of the runtime's, made long.
     pub(crate) unattributed_at: Vec<u32>,
-    /// The ones in which no function was seen.
+    /// The polls in which no function was seen.
     pub(crate) unseen_at: Vec<u32>,
     pub(crate) frames: Vec<StackFrame>,
     /// The stacks of all samples, as a tree.
     pub(crate) calls: Vec<Call>,
     /// The words for what functions did, and the names of system calls.
     pub(crate) words: Vec<String>,
-    /// The number of polls that are not explained, as there are too many.
+    /// The number of polls that are not explained because there are too many.
     pub(crate) left_out: usize,
 }
 
@@ -48,23 +48,23 @@ pub(crate) struct Why {
 pub(crate) struct WhyPoll {
     /// Its row, as an index into the source.
     pub(crate) row: u32,
-    /// When it starts, in ns from the left edge, as its transition does.
+    /// The start, in ns from the left edge, as in its transition.
     pub(crate) start_ns: u64,
     pub(crate) cause: Option<PollCause>,
-    /// The part of the time for which it held its worker that isn't its own, in ns.
+    /// The part of the time that it held its worker which isn't its own, in ns.
     pub(crate) lost_ns: u64,
-    /// The function to blame, and what it did: a frame and words.
+    /// The function to blame, and what it did, as indices of a frame and words.
     pub(crate) blame: Option<[u32; 2]>,
-    /// The samples of the thread, in the order of time. Polls that start at the same time on one thread share it.
+    /// The samples of the thread, in the order of time. Polls that start at the same time on one thread share them.
     pub(crate) samples: Arc<[WhySample]>,
 }
 
 /// A sample of a thread during a poll.
 #[derive(Clone, Debug)]
 pub(crate) struct WhySample {
-    /// When, in ns since the poll's start.
+    /// The time of the sample, in ns since the poll's start.
     pub(crate) after_ns: u64,
-    /// The system call that it was blocked in: words.
+    /// The index of the name of the system call that it was blocked in.
     pub(crate) blocked_in: Option<u32>,
     /// The innermost call; `None` if nothing is known of the stack.
     pub(crate) call: Option<u32>,
@@ -73,9 +73,9 @@ pub(crate) struct WhySample {
 /// A function that was called by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Call {
-    /// The function; `None` where it isn't known what called.
+    /// The function; `None` stands for the unknown callers of an incomplete stack.
     pub(crate) frame: Option<u32>,
-    /// The call that it is within; `None` if it is the task's own function.
+    /// The call that contains this one; `None` for the outermost.
     pub(crate) within: Option<u32>,
 }
 
@@ -89,12 +89,12 @@ pub(crate) struct WhyCulprit {
     pub(crate) blocking_cause: Option<u32>,
     /// Where most of the tasks were spawned.
     pub(crate) place: String,
-    /// The number of polls, and how long they held workers by their own doing, in ns.
+    /// The number of polls, and the time that they held workers by their own doing, in ns.
     pub(crate) polls: u64,
     pub(crate) own_ns: u64,
-    /// The longest of them.
+    /// The longest of these polls.
     pub(crate) longest: u32,
-    /// The ones that are among the polls here.
+    /// Those of its polls that are explained here.
     pub(crate) at: Vec<u32>,
 }
 
@@ -111,7 +111,7 @@ impl Why {
             indices.insert(at, indices.len() as u32);
         }
         if left_out > 0 {
-            // There is as much room for these again.
+            // There is as much room again for the culprits' longest polls.
             let mut room = Room::default();
             for culprit in &report.blame.culprits {
                 let at = *culprit.longest_at;
@@ -185,7 +185,7 @@ impl Why {
         self.polls.iter().find(|poll| (poll.row, poll.start_ns) == (row, start_ns))
     }
 
-    /// Returns the part of each poll that isn't its own, by row and start, without polls that have none.
+    /// Returns the part of each poll that isn't its own, by row and start. Polls without such a part are left out.
     pub(crate) fn lost(&self) -> Map<(u32, u64), u64> {
         let mut lost = Map::default();
         for poll in &self.polls {
@@ -201,7 +201,7 @@ impl Why {
         self.frames.get(poll.blame?[0] as usize)
     }
 
-    /// Moves it to a later time.
+    /// Moves all polls to a later time.
     pub(super) fn shift(&mut self, by_ns: u64) {
         for poll in &mut self.polls {
             poll.start_ns = poll.start_ns.saturating_add(by_ns);
@@ -209,8 +209,8 @@ impl Why {
     }
 }
 
-/// Returns the polls that can be explained: those that held workers for long, and those that have a cause or samples. The
-/// longest first.
+/// Returns the polls that can be explained: those that held workers for long, and those with a cause or samples. The
+/// longest comes first.
 fn explained(timeline: &Timeline) -> Vec<PollAt> {
     let long_poll_ns = timeline.settings.long_poll.as_nanos();
     let mut found: Vec<(Reverse<u64>, u64, PollAt)> = Vec::new();
@@ -239,7 +239,7 @@ struct Room {
 }
 
 impl Room {
-    /// Returns whether there is room for one more poll with its samples, and takes it.
+    /// Returns whether there is room for one more poll with its samples, and counts it.
     fn has(&mut self, timeline: &Timeline, (index, i): PollAt) -> bool {
         self.polls += 1;
         self.samples += timeline.samples(&timeline.tasks.seen()[index].polls[i]).len();

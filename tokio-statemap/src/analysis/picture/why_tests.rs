@@ -1,4 +1,4 @@
-//! Each fact about a long poll is the timeline's, and of the poll that it names.
+//! Tests that each fact about a long poll is the timeline's, and that it is about the poll that it names.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn frame(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
     }
 }
 
-/// A timeline of long polls. The longest one computed in `compute`, and only that is known.
+/// A timeline of long polls. The longest one computed in `compute`, and nothing else is known.
 pub(crate) fn explained(compute: &str) -> (Timeline, (u32, u64)) {
     let mut timeline = timeline(40, 5);
     timeline.settings.long_poll = Duration::from_nanos(1_000);
@@ -99,7 +99,7 @@ fn stacks_share_what_they_begin_with() {
     let calls: Vec<_> =
         why.longest_of(0).expect("it is there").samples.iter().map(|s| s.call).collect();
     assert!(calls[0] == calls[2] && calls[0] != calls[1]);
-    // Three functions, and the same within what isn't known.
+    // There are three functions, and the same calls once more within unknown callers.
     assert_eq!((why.frames.len(), why.calls.len()), (3, 7));
     let mut names = Vec::new();
     let mut at = calls[1];
@@ -129,7 +129,7 @@ fn polls_that_share_samples_do_not_copy_them() {
     let (_, section) = why(&timeline);
     let why = section.why.as_ref().expect("it is there");
     let with_samples: Vec<_> = why.polls.iter().filter(|poll| !poll.samples.is_empty()).collect();
-    // As many as there is room for; the others are said to be left out.
+    // There are as many as there is room for; the others are counted as left out.
     assert_eq!(with_samples.len(), 65_536 / 60);
     assert!(why.left_out >= 3_000 - with_samples.len());
     let first = &with_samples[0].samples;
@@ -163,7 +163,8 @@ fn a_picture_points_at_the_first_issue_or_at_nothing() {
     assert_eq!(change(Vec::new()), PointsAt::Nothing);
 }
 
-/// Without line tables a function that is compiled into one of the runtime's isn't seen, but what blocks is.
+/// Without line tables, a function that is inlined into one of the runtime's isn't seen, but the function that blocks
+/// is.
 #[test]
 fn what_blocks_is_said_though_the_function_is_not_known() {
     let (mut timeline, _) = explained("shop::compute");

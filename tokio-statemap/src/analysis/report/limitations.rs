@@ -1,11 +1,11 @@
-//! Sentences on what a report can't know.
+//! Sentences on what the report doesn't know.
 
 use super::Report;
 use crate::trace::timeline::{ClockChanges, NoStack, Sampling, SamplingState};
 use crate::util::quantity::{count, human, moment};
 
 impl Report {
-    /// Returns what can't be known, a sentence each.
+    /// Returns the limitations of the report, a sentence each.
     pub(crate) fn limitations(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let recording = &self.recording;
@@ -51,7 +51,7 @@ impl Report {
         lines
     }
 
-    /// Returns why functions aren't known, if there are long polls.
+    /// Returns the reasons why functions aren't known, if there are long polls.
     fn not_sampled(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let Sampling { state, dropped, .. } = self.recording.sampling;
@@ -119,7 +119,7 @@ impl Report {
     }
 }
 
-/// Returns why the function that held a worker wasn't seen, and what to do about it.
+/// Returns the reason why the function that held a worker wasn't seen, and the remedy.
 fn reason(why: NoStack) -> &'static str {
     match why {
         NoStack::NoProc => {
@@ -191,7 +191,7 @@ mod tests {
             let times = count(times, "time");
             let begin = format!("The function that held a worker wasn't seen ({times}): ");
             assert!(line.starts_with(&begin) && line.contains(words), "{line}");
-            // A reason and a remedy.
+            // The line has a reason and a remedy.
             assert!(line.ends_with('.') && line.matches(". ").count() == 1, "{line}");
         }
     }

@@ -7,19 +7,20 @@ use crate::analysis::place::Place;
 use crate::analysis::statement::Statement;
 use crate::util::quantity::{count, human, share};
 
-/// The share of the recording from which on what the machine took is worth a line.
+/// The share of the recording above which the time that the machine took is worth a line.
 const WORTH_A_LINE: f64 = 0.01;
 
 impl Report {
-    /// Returns what the machine took, if it is over 1 % of what was recorded, and the polls that are blamed on nobody. When
-    /// the machine took something isn't known, so that of a part of a recording the former is about the whole run.
+    /// Returns sentences on the time that the machine took, if it is over 1 % of what was recorded, and on the polls
+    /// that are blamed on nobody. It isn't known when the machine took time, so in a part of a recording the former
+    /// cover the whole run.
     pub(crate) fn machine_sentences(&self) -> Vec<String> {
         let mut sentences = self.taken_sentences();
         sentences.extend(self.unattributed_sentences());
         sentences
     }
 
-    /// Returns how the blocking pool was exhausted, if it was.
+    /// Returns a statement on the exhausted blocking pool, if it was exhausted.
     pub(crate) fn pool_statement(&self) -> Option<Statement> {
         let pool = self.exhausted_pool?;
         Some(pool_statement(&pool, self.spell(Place::new(pool.location, false))))
@@ -30,11 +31,11 @@ impl Report {
         let whole_ns = recording.lacking.whole_ns.unwrap_or(recording.recorded_ns);
         let is_worth_it =
             |ns: u64, of_ns: u64| share(ns, of_ns).is_some_and(|share| share > WORTH_A_LINE);
-        // What threads waited for is known of the detail alone.
+        // The waits of threads for a processor are only known in the detail.
         let detail_ns = recording.detail_ns.unwrap_or(whole_ns);
         let machine = &self.machine;
         let limit = machine.limit.filter(|limit| is_worth_it(limit.stopped_ns, whole_ns));
-        // The first word of a sentence, of the whole run and of the detail.
+        // The begin of a sentence about the whole run, and of one about the detail.
         let the = if recording.lacking.time { "In the whole run, the" } else { "The" };
         let the_detail = if recording.detail_ns.is_some() { "In the detail, the" } else { the };
         let mut sentences = Vec::new();
@@ -47,8 +48,8 @@ impl Report {
             ));
         }
         if is_worth_it(machine.run_delay_ns, detail_ns) {
-            // A thread that the limit stops is ready to run meanwhile. The system counts the limit by processors and the
-            // waits by threads, of which several may wait for one, so the limit's part in the waits can't be told.
+            // A thread that the limit stops stays ready to run. The system counts the limit by processors and the waits
+            // by threads, several of which may wait for one processor, so the limit's part in the waits can't be told.
             let why = match limit {
                 Some(_) => ", in sum: because of this limit, or while others ran",
                 None => " while others ran, in sum",

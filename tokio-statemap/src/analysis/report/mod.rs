@@ -1,4 +1,4 @@
-//! The report as data: all that the outputs say of a timeline.
+//! The report as data: everything that the outputs say about a timeline.
 
 mod limitations;
 mod machine;
@@ -26,7 +26,7 @@ use crate::trace::timeline::{ExhaustedPool, MachineTime, TaskKey, Timeline};
 
 /// The analysis of a [`Timeline`]: what held the runtime up, and for how long.
 ///
-/// If only a part of the run is kept in detail, it is about the whole run: see [`Recording::detail_ns`].
+/// If only a part of the run is kept in detail, the report still covers the whole run: see [`Recording::detail_ns`].
 ///
 /// Its `Display` is the text report, without a newline at its end: print it with `println!`.
 ///
@@ -70,8 +70,8 @@ pub struct Report {
     pub profile: Profile,
     /// Where tasks waited.
     pub waits: Waits,
-    /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if they are root
-    /// futures alone.
+    /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if only root
+    /// futures did.
     pub still_waiting: Vec<StillWaiting>,
     spelling: Spelling,
 }
@@ -82,7 +82,7 @@ pub struct Report {
 pub struct Counts {
     /// The number of tasks, without `main`.
     pub tasks: u64,
-    /// The number of these tasks that were alive at the end.
+    /// The number of tasks that were alive at the end.
     pub live_tasks: u64,
     /// The number of polls, with those of `main`.
     pub polls: u64,
@@ -97,7 +97,7 @@ pub struct Counts {
 }
 
 impl Report {
-    /// Returns all that is worth a look, the worst first. Empty for a healthy program.
+    /// Returns everything that is worth a look, the worst first. Empty for a healthy program.
     pub fn issues(&self) -> &[Issue] {
         self.verdict.issues()
     }
@@ -115,8 +115,8 @@ impl Report {
 }
 
 impl Timeline {
-    /// Returns the sums of the whole run, if this timeline is only a part of it because older events were dropped. Sums
-    /// since a reset don't count.
+    /// Returns the sums of the whole run, if this timeline lacks older events, which were dropped. Sums since a reset
+    /// don't count.
     fn sums_of_more(&self) -> Option<&Summary> {
         let is_part = self.lost.dropped_events > 0 && !self.lacking.time;
         match self.whole_run() {
@@ -156,7 +156,7 @@ impl Timeline {
             }
         }
         let long = culprits::find_long_polls(self);
-        // One pass over all tasks finds the delays by all of these polls.
+        // One pass over all tasks finds the delays by all polls.
         let mut spans = long.spans_ns();
         let n_long = spans.len();
         for poll in &listed {
@@ -213,7 +213,7 @@ impl Timeline {
         }
     }
 
-    /// Describes polls; `delays` are those by the polls that are kept.
+    /// Describes polls. `delays` has the delays by those that are kept, in order.
     fn describe_all(
         &self,
         listed: Vec<Listed<'_>>,
@@ -225,7 +225,7 @@ impl Timeline {
         for poll in listed {
             let delay = poll.at.and_then(|_| delays.next()).unwrap_or_default();
             let Some(mut poll) = poll.describe(self, spelling, delay) else { continue };
-            // A part of the delay is due to what the machine took.
+            // The machine is to blame for a part of the delay.
             poll.delay = poll.delay.due_to(poll.own_ns, poll.length_ns);
             polls.push(poll);
         }

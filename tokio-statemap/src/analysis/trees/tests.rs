@@ -1,4 +1,4 @@
-//! Trees of planted timelines.
+//! Tests of trees, with constructed timelines.
 
 mod fold;
 mod forgotten;
@@ -21,7 +21,7 @@ use crate::trace::timeline::{
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
-/// The time that all of these record.
+/// The length of all these recordings.
 const END_NS: u64 = 10 * S;
 
 const SPAWNED_AT: SpawnLocation = SpawnLocation { file: "src/shop.rs", line: 7, column: 5 };
@@ -62,7 +62,7 @@ fn poll(start_ns: u64, end_ns: u64, wait: u16) -> Poll {
     Poll::open(start_ns, 0, Some(0)).ended(end_ns).waits_at(WaitId::new(wait))
 }
 
-/// A function of the program at a line; of a name with a capital letter one of Tokio.
+/// A function of the program at a line. A name with a capital letter stands for one of Tokio's functions.
 fn function(name: &str, line: u32) -> StackFrame {
     let is_own = line > 0;
     StackFrame {
@@ -77,7 +77,7 @@ fn awaits(name: &str, line: u32, awaits: Vec<AwaitFrame>) -> AwaitFrame {
     AwaitFrame { function: function(name, line), awaits, name: None, call: None }
 }
 
-/// Functions of which each awaits the next: those of the program with their lines, others with 0.
+/// Functions each of which awaits the next. Those of the program have a line, the others 0.
 fn chain(functions: &[(&str, u32)]) -> Wait {
     let inner =
         |inner: Vec<AwaitFrame>, &(name, line): &(&str, u32)| vec![awaits(name, line, inner)];

@@ -1,10 +1,11 @@
-//! Finds where the tasks that held a contended lock waited meanwhile.
+//! Finds where the tasks that held a contended lock waited while they held it.
 //!
-//! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. Where it isn't known who woke
-//! it, that is the task which was polled at the moment at which the waiting one became ready, if it was the only one. If it had
-//! waited itself meanwhile, it held the lock across that `.await`.
+//! The task that releases a lock wakes a task that waits for it, in a poll. If it isn't known who woke a task, the
+//! releasing task is the one that was polled when the waiting task became ready, if only one was. If the releasing task
+//! waited during that wait, it held the lock across an `.await`.
 //!
-//! Holders weigh by the time that they held it: most may release it at once, and one in ten hold it for nearly all the time.
+//! Holders count by the time that they held the lock: most may release it at once, while one in ten holds it for nearly
+//! all the time.
 
 use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
@@ -13,37 +14,37 @@ use crate::trace::timeline::{Poll, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
-/// Where the holder of what a line awaits waited itself.
+/// The line at which the holders of a lock waited while other tasks waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
     /// The function and the line.
     pub at: StackFrame,
-    /// The lines from that in the function that got the lock down to that line, `src/shop.rs:22 > src/shop.rs:15`; `None` if
-    /// that function isn't among those in which it waited.
+    /// The lines from the function that got the lock down to that line, `src/shop.rs:22 > src/shop.rs:15`; `None` if
+    /// that function isn't among those in which the holder waited.
     pub path: Option<String>,
-    /// The future that is awaited there.
+    /// The future that the holder awaited there.
     pub awaits: Option<String>,
-    /// The time that holders waited there while others waited for the lock, in ns, in sum.
+    /// The time that holders waited there while other tasks waited for the lock, in ns, in sum.
     pub waited_ns: u128,
-    /// The time that all known holders held the lock while others waited for it, in ns, in sum.
+    /// The time that all known holders held the lock while other tasks waited for it, in ns, in sum.
     pub held_ns: u128,
 }
 
 /// Upper bound on the waits that are examined; beyond it, waits are sampled.
 const MOST_WAITS: usize = 1 << 14;
 
-/// The least number of waits from which a holder is named.
+/// The least number of releases by which a holder is named.
 const LEAST_TIMES: u64 = 3;
 
-/// The number of polls of a holder that are gone back through.
+/// The most polls of a holder that are searched backwards.
 const MOST_POLLS: usize = 16;
 
 /// A wait that ended.
 struct Ended {
-    /// When the task became ready.
+    /// When the task became ready, in ns.
     at_ns: u64,
-    /// Since when it had waited.
+    /// When the wait began, in ns.
     since_ns: u64,
     /// The index of its line.
     row: usize,
@@ -57,16 +58,16 @@ struct Ended {
 /// The cause of the end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndedBy {
-    /// No task was polled then.
+    /// No task was polled at that time.
     NoTask,
-    /// A task, in this poll, by their indexes.
+    /// A task, in this poll: the indices of both.
     Release(usize, usize),
-    /// One of several tasks.
+    /// Several tasks may have been the cause.
     Unclear,
 }
 
-/// Finds the holders of the locks that the lines of `rows` await. `lines` has the row of each wait for a lock that is at
-/// one line alone.
+/// Finds the holders of the locks that the lines of `rows` await. `lines` has the row of each wait for a lock that is
+/// only at one line.
 pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<usize>]) {
     if lines.is_empty() || !timeline.settings.schedule_latency {
         return;
@@ -115,7 +116,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
     }
 }
 
-/// Returns the row of a wait, if it is one for a lock, and at one line alone.
+/// Returns the row of a wait, if the wait is for a lock and only at one line.
 fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
     *lines.get(id.index())?
 }
@@ -124,13 +125,13 @@ fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
 struct Found<'a> {
     /// The line.
     lock: StackFrame,
-    /// The number of releases by one known task.
+    /// The number of releases by a known task.
     by_task: u64,
-    /// The number of waits that ended while no task was polled: by a thread of the blocking pool, for example.
+    /// The number of waits that ended while no task was polled, such as by a thread of the blocking pool.
     by_no_task: u64,
     /// The last release.
     last: Option<(usize, usize)>,
-    /// As in [`Holder`].
+    /// The same as in [`Holder`].
     held_ns: u128,
     /// The lines at which holders waited.
     at_lines: Map<(&'a StackFrame, Option<&'a str>), AtLine<'a>>,
@@ -139,9 +140,9 @@ struct Found<'a> {
 /// The waits of holders at one line.
 #[derive(Clone, Copy, Default)]
 struct AtLine<'a> {
-    /// One of them.
+    /// One of these waits.
     wait: Option<&'a Wait>,
-    /// The number of releases before which they waited there, and the last of these.
+    /// The number of releases before which holders waited there, and the last of these releases.
     times: u64,
     last: Option<(usize, usize)>,
     waited_ns: u128,
@@ -154,7 +155,7 @@ impl<'a> Found<'a> {
         Self { lock, by_task, by_no_task, last, held_ns, at_lines }
     }
 
-    /// Adds what a holder did while `wait` waited, up to the last of `polls`, in which it released the lock.
+    /// Adds what a holder did during the wait `wait`. It released the lock in the last of `polls`.
     fn add(
         &mut self,
         timeline: &'a Timeline,
@@ -171,7 +172,7 @@ impl<'a> Found<'a> {
                 return;
             }
             let place = poll.wait().and_then(|id| Some((id, timeline.wait(id)?)));
-            // It may wait for another lock with this one.
+            // The holder may wait for another lock while it has this one.
             let is_for_it = place.is_some_and(|(id, place)| {
                 row_of(lines, id).is_some() && frame_past(place, &self.lock).is_none()
             });
@@ -192,14 +193,14 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns what ended the wait before `poll`, for which the task was woken by `by`.
+/// Returns the cause for the end of the wait before `poll`, for which `by` woke the task.
 fn ended_by(timeline: &Timeline, poll: &Poll, by: WokenBy) -> EndedBy {
     let WokenBy::Task(by) = by else { return EndedBy::NoTask };
     let tasks = timeline.tasks.seen();
     let Ok(index) = tasks.binary_search_by_key(&by, |task| task.key) else {
         return EndedBy::Unclear;
     };
-    // It may have been in a poll that isn't kept.
+    // The task may have been in a poll that isn't kept.
     let release = poll.woken_in(&tasks[index].polls);
     release.map_or(EndedBy::Unclear, |nth| EndedBy::Release(index, nth))
 }
@@ -222,7 +223,7 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
             let by = by.unwrap_or(EndedBy::NoTask);
             ended.push(Ended { at_ns, since_ns, row, task: index, by, is_known });
             if ended.len() == MOST_WAITS {
-                // Every other one is kept.
+                // Every other wait is kept.
                 for place in 1..MOST_WAITS / 2 {
                     ended.swap(place, 2 * place);
                 }
@@ -235,7 +236,7 @@ fn ended_waits(timeline: &Timeline, lines: &[Option<usize>]) -> Vec<Ended> {
 }
 
 impl Found<'_> {
-    /// Returns the line at which holders waited longest in sum, if that was most of the time. Where threads other than
+    /// Returns the line at which holders waited longest in sum, if that was most of the time. If threads other than
     /// workers release the lock, a task that was polled at that moment had nothing to do with it.
     fn holder(&self) -> Option<Holder> {
         let place = |(frame, awaits): (&'_ StackFrame, Option<&'_ str>)| {
@@ -264,30 +265,30 @@ impl Found<'_> {
 }
 
 impl WaitRow {
-    /// Returns whether another task must release what is awaited.
+    /// Returns whether the tasks wait for something that another task must release.
     pub(in crate::analysis) fn is_for_a_lock(&self) -> bool {
         is_lock(self.awaits.as_deref())
     }
 
-    /// Returns whether another task must take something out of a channel.
+    /// Returns whether the tasks wait until another task takes something out of a channel.
     pub(in crate::analysis) fn is_for_room(&self) -> bool {
         is_room(self.awaits.as_deref())
     }
 
-    /// Returns whether another task must send what is awaited, once.
+    /// Returns whether the tasks wait for a single value that another task must send.
     pub(in crate::analysis) fn is_for_an_answer(&self) -> bool {
         self.awaits.as_deref().is_some_and(|awaits| awaits.contains("tokio::sync::oneshot::"))
     }
 }
 
-/// Returns whether another task must take something out of a channel.
+/// Returns whether another task must take something out of a channel to end the wait.
 pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
     const SENDS: [&str; 2] =
         ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
     awaits.is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
 }
 
-/// Returns whether another task must release what is awaited.
+/// Returns whether another task must release something to end the wait.
 pub(in crate::analysis) fn is_lock(awaits: Option<&str>) -> bool {
     const LOCKS: [&str; 3] =
         ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];

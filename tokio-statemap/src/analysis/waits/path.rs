@@ -1,13 +1,13 @@
-//! The lines of the program from one function of a wait down.
+//! Finds functions in a wait, and the lines of the program from one of them down.
 
 use crate::analysis::place::source_line;
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::timeline::{AwaitFrame, Wait};
 
-/// The number of functions of one wait that are looked at: a file may have any number of them.
+/// The most functions of one wait that are looked at: a file may have any number of them.
 const MOST: usize = 1 << 12;
 
-/// Returns where the function of `line` is in a wait.
+/// Returns the frame in which the function of `line` is in a wait.
 pub(in crate::analysis) fn frame_in<'a>(
     wait: &'a Wait,
     line: &StackFrame,
@@ -29,7 +29,7 @@ pub(in crate::analysis) fn frame_in<'a>(
     None
 }
 
-/// Returns where the function of `line` is in a wait, if it is further on.
+/// Returns the frame in which the function of `line` is in a wait, if it is further on than `line`.
 pub(in crate::analysis) fn frame_past<'a>(
     wait: &'a Wait,
     line: &StackFrame,
@@ -39,7 +39,7 @@ pub(in crate::analysis) fn frame_past<'a>(
     (at > past).then_some(frame)
 }
 
-/// Returns where a wait is at `line` itself, if it is a function of the program that was called there that waits.
+/// Returns the frame in which a wait is at `line` itself, if a function of the program that was called there waits.
 pub(in crate::analysis) fn frame_within<'a>(
     wait: &'a Wait,
     line: &StackFrame,
@@ -55,7 +55,8 @@ pub(in crate::analysis) fn frame_within<'a>(
     None
 }
 
-/// Returns the lines of the program from `frame` down, the first and the last of many: `src/shop.rs:22 > src/shop.rs:15`.
+/// Returns the lines of the program from `frame` down: `src/shop.rs:22 > src/shop.rs:15`. Of many lines, those in the
+/// middle are left out.
 pub(in crate::analysis) fn path_below(frame: &AwaitFrame) -> String {
     const MOST_LINES: usize = 4;
     let (mut lines, mut at) = (Vec::new(), Some(frame));

@@ -1,15 +1,14 @@
 //! The background thread: one per process, while anything is recorded.
 //!
 //! It [collects](crate::recorder::kept::Kept::collect) full chunks, evicts the oldest events, prepares memory for the
-//! threads that record and takes back [what they don't need](spare), takes anchors of the clock, and is the [watcher] of
-//! long polls. So a hook takes no lock and asks the system for nothing. It sleeps while no chunk gets full and no thread is
-//! looked at.
+//! threads that record and takes back [what they don't need](spare), takes anchors of the clock, and is the [watcher]
+//! of long polls. So a hook takes no lock and asks the system for nothing. It sleeps while no chunk gets full and no
+//! thread is looked at.
 //!
-//! It is started once the runtime has started its own threads: where there is a limit on threads, the program has the
-//! first of them.
+//! It is started after the runtime's own threads, so that the program comes first if there is a limit on threads.
 //!
-//! Where there is no such thread, in the child of a fork or if the system refuses one, or where it doesn't keep up,
-//! the threads that record do its work themselves.
+//! If there is no such thread, as in the child of a fork or when the system refuses one, or if it doesn't keep up, the
+//! threads that record do its work themselves.
 
 pub(super) mod pace;
 mod recorders;
@@ -71,10 +70,10 @@ const ROUNDS_TO_A_LOOK_AT_FILTERS: u32 = 256;
 fn run() {
     #[cfg(unix)]
     crate::sys::signal::block_all();
-    // While it waits for a processor, those that have one fill chunk after chunk.
+    // While this thread waits for a processor, threads that have one fill chunk after chunk.
     crate::sys::slice::prefer_soon();
     let (mut watcher, mut pace) = (Watcher::default(), Pace::default());
-    // Threads that recorded before there was a watcher had none to wake.
+    // Threads that recorded earlier had no watcher to wake.
     for recorder in STARTED.all() {
         watch_all(&recorder);
     }

@@ -1,5 +1,4 @@
-//! Stands in for the watcher without the feature `stacks`, and on systems that lack what it
-//! needs.
+//! Stands in for the watcher without the feature `stacks`, and on systems that lack what it needs.
 
 use std::time::Duration;
 

@@ -4,20 +4,21 @@ use std::time::Duration;
 
 use crate::recorder::kept::Filled;
 
-/// The time gets shorter if a thread filled more than one in so many of the chunks that it may be given ahead. The rest is
-/// for a background thread that has to wait for a processor.
+/// The time gets shorter if a thread filled more than one in this many of the chunks that it may be given ahead. The
+/// other chunks are a reserve in case the background thread has to wait for a processor.
 const MUCH: usize = 4;
-/// The time gets longer if it filled less than one in so many.
+/// The time gets longer if a thread filled less than one in this many.
 const LITTLE: usize = 16;
 
 /// The shortest time: under the most load that two workers make, a collection takes about half of that.
 const SHORTEST: Duration = Duration::from_micros(500);
-/// The longest, if it isn't that between two looks of the watcher.
+/// The longest time, other than that between two looks of the watcher.
 const LONGEST: Duration = Duration::from_millis(4);
 
 /// The time between two collections.
 ///
-/// Usually it is that between two looks of the watcher. It is shorter where a thread might fill all that it is given ahead.
+/// Usually this is the time between two looks of the watcher. It is shorter if a thread might fill all that it is given
+/// ahead.
 #[derive(Debug, Default)]
 pub(super) struct Pace(Option<Duration>);
 

@@ -24,14 +24,14 @@ impl Recorders {
     /// Adds a recorder that is started.
     pub(super) fn add(&self, recorder: &Shared) {
         let is_forked = self.process.is_forked();
-        // In the child of a fork nobody will unlock it.
+        // In the child of a fork, a lock that is held is never released.
         let all = if is_forked { try_lock(&self.all) } else { Some(lock(&self.all)) };
         let Some(mut all) = all else { return };
         if is_forked {
             if !process::can_have_thread_after_fork() {
                 return;
             }
-            // Those of the parent, of which a lock may be held for ever.
+            // These are the recorders of the parent, whose locks may be held for ever.
             std::mem::forget(std::mem::take(&mut *all));
         }
         retain(&mut all, &|other| other.strong_count() > 0);
@@ -57,7 +57,7 @@ impl Recorders {
         start().inspect_err(|_| self.process.set_thread(false))
     }
 
-    /// Returns whether no recorder is started. Then the process has no thread any more: the caller, which is that
+    /// Returns whether no recorder is started. If so, the process no longer has the thread: the caller, which is that
     /// thread, must end.
     pub(super) fn are_over(&self) -> bool {
         let all = lock(&self.all);
@@ -84,8 +84,8 @@ fn retain(all: &mut Vec<Weak<Shared>>, stays: &dyn Fn(&Weak<Shared>) -> bool) {
     all.retain(|recorder| stays(recorder));
 }
 
-/// Returns a recorder that is dropped while it is started doesn't remove itself: a hook may drop it, which has little
-/// stack.
+/// Returns whether no recorder is left. One that is dropped while it is started doesn't remove itself, because a hook,
+/// which has little stack, may drop it.
 fn are_over(all: &[Weak<Shared>]) -> bool {
     all.iter().all(|recorder| recorder.strong_count() == 0)
 }

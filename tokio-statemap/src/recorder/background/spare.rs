@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use crate::recorder::hot::Shared;
 use crate::recorder::kept::AHEAD;
 
-/// A thread that fills no chunk for so long, or for up to twice as long, has none to spare after that.
+/// A thread that fills no chunk for one to two of these periods has no spare chunks afterwards.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The times at which that is looked at.
+/// Decides when chunks are taken back.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
-    /// The last time; `None` if no thread has any.
+    /// The start of the current period; `None` if no thread has spare chunks.
     last: Option<Instant>,
 }
 
 impl Spare {
-    /// Takes back what isn't needed, if that is due: `has_filled` says whether any thread filled a chunk, and so was given
-    /// some.
+    /// Takes back what isn't needed, if that is due. `has_filled` says whether any thread filled a chunk, and so was
+    /// given empty ones.
     pub(super) fn take_back(&mut self, has_filled: bool, recorders: &[Arc<Shared>]) {
         match self.last {
             None => self.last = has_filled.then(Instant::now),
@@ -33,7 +33,7 @@ impl Spare {
         }
     }
 
-    /// Returns how long may be slept until it is due; `None` if nothing is to be taken back.
+    /// Returns how long the thread may sleep until chunks are taken back; `None` if there are none to take back.
     pub(super) fn time(&self) -> Option<Duration> {
         Some(PERIOD.saturating_sub(self.last?.elapsed()))
     }

@@ -13,7 +13,7 @@ use crate::trace::snapshot::Snapshot;
 
 const THREADS: u64 = 4;
 const EVENTS: u64 = 80_000;
-/// The number of threads that each of them stands for.
+/// The number of threads, one after the other, that each thread stands for.
 const PARTS: u64 = 100;
 
 fn config(keep: Keep) -> CollectorConfig {
@@ -26,7 +26,7 @@ fn emit(recorder: &Recorder, mut meanwhile: impl FnMut()) {
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let thread = |number: u64| {
-            // One after the other: each gets what the one before had.
+            // The threads run one after the other: each gets the chunks of the one before.
             for part in 0..PARTS {
                 let emits = move || {
                     let from = number * EVENTS + part * EVENTS / PARTS;
@@ -44,7 +44,7 @@ fn emit(recorder: &Recorder, mut meanwhile: impl FnMut()) {
                 std::panic::resume_unwind(panic);
             }
         });
-        // As the background thread does, but more often.
+        // This does what the background thread does, but more often.
         scope.spawn(|| {
             while !ended.load(Ordering::SeqCst) {
                 recorder.kept.collect();
@@ -115,7 +115,7 @@ fn a_thread_that_fills_chunks_gets_empty_ones() {
         recorder.task_spawned(id, None);
         id += 1;
     }
-    // It sleeps, and wakes up for the next chunk.
+    // The background thread sleeps, and wakes up for the next chunk.
     while !process::sleeps() && since.elapsed() < Duration::from_secs(1) {
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -1,8 +1,7 @@
 //! The calls of instrumented functions that a thread polls right now, the outermost first.
 //!
-//! A probe of a task remembers the [`depth`] that it found: what is above is the task's. Calls of other
-//! tasks may be below, as one task may poll another within its poll (`block_on` in `block_in_place`, a
-//! `LocalSet`).
+//! A probe of a task remembers the [`depth`] that it found: the calls above that are the task's. Calls of other tasks
+//! may be below, as one task may poll another within its poll (`block_on` in `block_in_place`, a `LocalSet`).
 
 use std::cell::Cell;
 
@@ -18,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) function: &'static Function,
     /// The time when this call was first polled.
     pub(crate) entered_ticks: u64,
-    /// The address of a local of the poll, by which it is in order among the frames of the stack.
+    /// The address of a local variable of the poll, which gives the call its place among the frames of the stack.
     pub(crate) address: usize,
 }
 
@@ -30,8 +29,8 @@ struct CallStack {
     /// it count, too: the time of their calls isn't the innermost one's own, and is in its total.
     child_ticks: Cell<u64>,
     calls: [Cell<Option<Call>>; MOST],
-    /// A bit for each function of the first so many calls, which some functions share. So a function
-    /// that is not among them is mostly known without a search.
+    /// For each number of first calls, a bit for each of their functions. Some functions share a bit. So a function
+    /// that isn't among them is mostly ruled out without a search.
     functions: [Cell<u64>; MOST + 1],
 }
 
@@ -45,7 +44,7 @@ thread_local! {
     } };
 }
 
-/// The base of the polynomial that a hash is.
+/// The base of the polynomial that makes up a hash.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns how many calls are being polled on this thread.
@@ -120,8 +119,8 @@ pub(crate) struct Pushed {
 }
 
 impl Pushed {
-    /// Removes the call, which was polled for `ticks`, and whatever is above. Returns how many of these are
-    /// its own: those that no other call was polled in.
+    /// Removes the call, which was polled for `ticks`, and whatever is above. Returns how many of these ticks are its
+    /// own, in which no other call was polled.
     #[inline]
     pub(crate) fn pop(self, ticks: u64) -> u64 {
         STACK.with(|stack| {
@@ -179,7 +178,7 @@ mod tests {
         assert!(b.is_outermost, "what was there before is gone");
         assert!(call(&A, 5).is_outermost);
         b.pop(0);
-        // Of more functions than there are bits, some have theirs in common.
+        // There are more functions than bits, so some share theirs.
         static MANY: [Function; MOST] = [const { Function::named("f", "f", 1, 1) }; MOST];
         let all = MANY.each_ref().map(|function| call(function, 6));
         assert!(all.iter().all(|call| call.is_outermost));

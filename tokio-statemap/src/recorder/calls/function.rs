@@ -30,7 +30,7 @@ const HERE: &str = "::__here";
 /// The suffix that the body of an `async fn` adds to the path of its items.
 const BODY: &str = "::{{closure}}";
 
-/// The functions that have an index, by it.
+/// The functions that have an index, in its order.
 static FUNCTIONS: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
 
 impl Function {
@@ -40,7 +40,7 @@ impl Function {
     /// The index of a function after [`MOST`](Self::MOST) others.
     const NONE: u32 = u32::MAX - 1;
 
-    /// Returns a function by the name of a type that is declared in it: `name` returns it, and it ends in
+    /// Returns a function by a type that is declared in it: `name` returns the name of the type, which ends in
     /// `::__here`.
     pub const fn new(
         name: fn() -> &'static str,
@@ -51,12 +51,12 @@ impl Function {
         Self { name: Name::Of(name), file, line, column, index: AtomicU32::new(Self::UNKNOWN) }
     }
 
-    /// Returns a function of this name.
+    /// Returns a function with this name.
     pub const fn named(name: &'static str, file: &'static str, line: u32, column: u32) -> Self {
         Self { name: Name::Given(name), file, line, column, index: AtomicU32::new(Self::UNKNOWN) }
     }
 
-    /// Its path, such as `shop::orders::load`, or the name that it was given.
+    /// Returns its path, such as `shop::orders::load`, or the name that it was given.
     pub fn name(&self) -> &'static str {
         match self.name {
             Name::Of(name) => {
@@ -83,8 +83,8 @@ impl Function {
         self.column
     }
 
-    /// Its index: below [`MOST`](Self::MOST), and the same for the life of the process. `None` if there
-    /// were as many before it.
+    /// Returns its index: below [`MOST`](Self::MOST), and the same for the life of the process. `None` if as many
+    /// functions came before it.
     #[inline]
     pub(crate) fn index(&'static self) -> Option<usize> {
         match self.index.load(Ordering::Relaxed) {
@@ -114,18 +114,18 @@ impl Function {
         index
     }
 
-    /// Returns all functions that have an index, by it.
+    /// Returns all functions that have an index, in its order.
     pub(crate) fn all() -> Vec<&'static Self> {
         lock(&FUNCTIONS).clone()
     }
 
-    /// One bit, which some functions have in common.
+    /// Returns its bit, which some functions share.
     #[inline]
     pub(crate) fn bit(&'static self) -> u64 {
         1 << (self.index().unwrap_or(Self::MOST) % 64)
     }
 
-    /// Returns what tells it from all others in this process.
+    /// Returns an address that tells it from all other functions in this process.
     #[inline]
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()

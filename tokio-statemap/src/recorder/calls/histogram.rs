@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Each octave has this many buckets, so that the middle of one is within 1/64 of its times.
 const STEPS: usize = 1 << STEP_BITS;
 const STEP_BITS: u32 = 5;
-/// Longer times, from some hour and a half on, are counted with those of the last octave. The longest
-/// is known by itself.
+/// Longer times, from some hour and a half on, are counted with those of the last octave. The longest time is known by
+/// itself.
 const OCTAVES: usize = 44 - STEP_BITS as usize;
 pub(super) const BUCKETS: usize = (OCTAVES + 1) * STEPS;
 
-/// The times that one thread saw: it takes 5 KiB. Only that thread writes, and any reads.
+/// The times that one thread saw: 5 KiB. Only that thread writes, and any thread reads.
 #[derive(Debug)]
 pub(super) struct Histogram {
     sum_ticks: AtomicU64,
@@ -85,7 +85,7 @@ impl Times {
         self.longest_ticks = self.longest_ticks.max(one.longest_ticks.load(Ordering::Relaxed));
     }
 
-    /// Returns the time that `percent` of all don't exceed, by the nearest rank. `None` if there are none.
+    /// Returns the time that `percent` of all times don't exceed, by the nearest rank. `None` if there are none.
     pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut before = 0;

@@ -1,6 +1,7 @@
 //! Calls of instrumented functions: which of them a thread polls, and what they took.
 //!
-//! [`call_stack`] has the calls that a thread polls right now. [`profile`] counts what calls took, by function and thread.
+//! [`call_stack`] has the calls that a thread polls right now. [`profile`] counts what calls took, by function and
+//! thread.
 
 #[allow(dead_code, reason = "for probes of where tasks wait")]
 pub(crate) mod call_stack;

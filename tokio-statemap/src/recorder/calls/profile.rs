@@ -14,7 +14,7 @@ use crate::util::sync::lock;
 pub(crate) enum End {
     /// It returned.
     Completed,
-    /// It was dropped before.
+    /// It was dropped before it returned.
     Cancelled,
 }
 
@@ -24,14 +24,14 @@ pub(crate) struct Profiles {
     recorder_id: RecorderId,
     mode: Arc<RecorderMode>,
     threads: Mutex<Vec<Arc<ThreadProfile>>>,
-    /// The counts of calls that are polled or dropped where another recorder, or none, records. The holder of the lock
+    /// The counts of calls that are polled or dropped where another recorder, or none, records. Whoever holds the lock
     /// writes.
     elsewhere: Mutex<Option<Arc<ThreadProfile>>>,
     /// The number of workers that were seen.
     pub(crate) workers: AtomicU64,
 }
 
-/// All of them.
+/// The counts of all recorders.
 static ALL: Mutex<Vec<(RecorderId, Weak<Profiles>)>> = Mutex::new(Vec::new());
 
 impl Profiles {
@@ -47,7 +47,7 @@ impl Profiles {
         profiles
     }
 
-    /// Returns those of one more thread. They stay when it ends, for the next one.
+    /// Returns the counts of one more thread. They stay when the thread ends, for the next one.
     pub(crate) fn new_thread(&self) -> Arc<ThreadProfile> {
         let thread = Arc::new(ThreadProfile {
             recorder_id: self.recorder_id,
@@ -128,7 +128,7 @@ pub(crate) struct ThreadProfile {
 }
 
 impl ThreadProfile {
-    /// Returns whether the recorder records, in this window.
+    /// Returns whether the recorder records in this window.
     pub(crate) fn is_on(&self, window: WindowId) -> bool {
         let (now, mode) = self.mode.get_both();
         now == window && matches!(mode, Mode::On | Mode::FastPath)
@@ -164,9 +164,9 @@ impl ThreadProfile {
         }
     }
 
-    /// Counts a poll. `is_outermost`: it is in no other call of this function.
+    /// Counts a poll. `is_outermost` is `true` if it is in no other call of this function.
     ///
-    /// Never inlined, so that its caller, which finds the counts, is: its arguments fit into registers.
+    /// Never inlined, so that its caller, which finds the counts, can be: the arguments fit into registers.
     #[inline(never)]
     pub(crate) fn poll(
         &self,
@@ -198,7 +198,7 @@ impl ThreadProfile {
             End::Completed => &counts.completed,
             End::Cancelled => &counts.cancelled,
         };
-        // After the beginning, for whoever sees this.
+        // Stored after the beginning, so that whoever sees the end sees both.
         ends.store(ends.load(Ordering::Relaxed).saturating_add(1), Ordering::Release);
     }
 }
@@ -239,7 +239,7 @@ impl Counted {
             }
             sum
         };
-        // A call that is seen to have ended is then seen to have begun, on whatever thread.
+        // A call that is seen to have ended is thus seen to have begun, on whatever thread.
         let (completed, cancelled) = (sum(|c| &c.completed), sum(|c| &c.cancelled));
         let begun = sum(|c| &c.begun);
         let mut ended: [Times; 3] = Default::default();

@@ -8,7 +8,7 @@ use crate::recorder::store::segment::{first_event, last_event};
 use crate::recorder::window::Window;
 
 impl Capture {
-    /// Removes the events beyond `max_stored` of those that are `stored`, and adds the rest to the sums, too, up to `end`.
+    /// Removes the events beyond `max_stored` of the `stored` ones, and adds the others to the sums, too, up to `end`.
     pub(crate) fn limit(
         &mut self,
         (stored, max_stored): (u64, u64),

@@ -46,19 +46,19 @@ pub(crate) struct Capture {
     pub(crate) memory: Memory,
     /// Sorted by stream, and within a stream by time.
     pub(crate) segments: Vec<Segment>,
-    /// The windows of recording of which records are kept, the last one up to the capture.
+    /// The windows of recording whose records are kept, the last one up to the capture.
     pub(crate) windows: Vec<(u64, u64)>,
-    /// All windows, but for those before.
+    /// All windows but those in `windows_before`.
     pub(crate) recorded: Vec<(u64, u64)>,
     pub(crate) windows_before: WindowsBefore,
     /// The time from which on the kept records are complete, within the windows.
     pub(crate) begin: u64,
-    /// Where the pinned windows end, and the records are complete.
+    /// The time from which on the records are complete, after the pinned windows.
     pub(crate) detail: u64,
     pub(crate) end: u64,
     /// The pinned windows before the recent records, by time.
     pub(crate) pinned: Vec<PinnedState>,
-    /// When tasks ended that may be in pinned windows.
+    /// The ends of tasks that may be in pinned windows.
     pub(crate) ended: Vec<(u64, u64)>,
     pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
     pub(crate) locations: Vec<&'static Location<'static>>,
@@ -72,7 +72,7 @@ pub(crate) struct Capture {
     pub(crate) clock: Account,
     /// The tasks that have waited and not ended.
     pub(crate) waiting: Vec<TaskSeen>,
-    /// Where they wait.
+    /// The places where tasks wait.
     pub(crate) places: Places,
     /// `true` if the clones of all wakers of tasks were seen.
     pub(crate) sees_wakers: bool,
@@ -89,7 +89,7 @@ pub(crate) struct Calls {
     pub(crate) functions: Vec<Counted>,
     /// The number of calls of functions beyond the most that are told apart.
     pub(crate) uncounted: u64,
-    /// For how long was recorded.
+    /// The time that was recorded, in ticks.
     pub(crate) recorded: u64,
     /// The number of workers that were seen.
     pub(crate) workers: u64,
@@ -120,7 +120,7 @@ impl Capture {
         let cpu = lock(&recorder.cpu).clone();
         let steal = recorder.machine.steal_counts();
         let waiting = cell::waiting_tasks(kept.id);
-        // After all that has a time: what it says of these won't change.
+        // Taken after everything that has a time, so that later anchors don't change these times.
         let scale = kept.clock.scale();
         let KeptRecords { now, windows, .. } = &records;
         let zero = windows.first().unwrap_or(*now);
@@ -156,7 +156,7 @@ impl Capture {
             steal,
             clock: kept.clock.account(),
             waiting,
-            // After the records, and the tasks, so that each place that they name is there.
+            // Taken after the records and the tasks, so that each place that they name is there.
             places: Places::now(),
             sees_wakers: recorder.wakers.are_seen(),
             misses_ready_times: recorder.wakers.miss_ready_times(),

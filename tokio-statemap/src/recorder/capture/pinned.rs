@@ -12,14 +12,14 @@ use crate::recorder::store::segment::{Segment, StreamId};
 pub(crate) struct PinnedState {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The threads, with whether the tasks lived that they polled.
+    /// The threads, each with whether the tasks that it polled were alive.
     pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
     /// The tasks in it, as they were before.
     pub(crate) tasks: Vec<(u64, LiveTask)>,
 }
 
 impl Capture {
-    /// Adds what was pinned of before, up to `done_until`: its records, its windows, and what was known where each
+    /// Adds what was pinned of the time up to `done_until`: the records, the windows, and the state where each window
     /// begins.
     pub(crate) fn add_pinned(
         &mut self,
@@ -31,7 +31,7 @@ impl Capture {
             return;
         }
         let (detail, end) = (self.begin, self.end);
-        // What was cut.
+        // Segments that were cut may be empty.
         Segment::retain_full(&mut self.segments);
         self.windows.retain(|&(_, to)| to > detail || to == end);
         if let Some((from, _)) = self.windows.first_mut() {
@@ -57,15 +57,15 @@ impl Capture {
         self.ended.extend(ended);
     }
 
-    /// Returns what was known of the stream where `segment` begins: where the recent records begin, or its pinned window.
-    /// Also returns the place of that window.
+    /// Returns what was known of the stream where `segment` begins: where the recent records begin, or its pinned
+    /// window. Also returns the place of that window.
     pub(crate) fn known(&self, segment: &Segment) -> (usize, Option<&Stream>) {
         let stream = segment.stream;
         let first = segment.begins();
         if self.pinned.last().is_none_or(|last| first > last.to) {
             return (self.pinned.len(), self.memory.live_tasks.stream(stream));
         }
-        // There are few.
+        // There are few of them.
         let Some(place) = self.pinned.iter().rposition(|pin| pin.from <= first) else {
             return (0, None);
         };

@@ -1,4 +1,4 @@
-//! Anchors: moments at which both the ticks and the time are known, and findings between them.
+//! Anchors: moments at which both the ticks and the time are known, and what was found between them.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::recorder::clock::rate::{Rate, Span};
 use crate::recorder::clock::scale::TickScale;
 use crate::recorder::clock::source::{Continued, Reading, Source};
 
-/// The least time between two anchors. One is accurate to some 50 ns, which would be too much of a shorter time.
+/// The least time between two anchors. An anchor is accurate to some 50 ns, which is too inaccurate for a shorter time.
 pub(super) const LEAST_NS: u64 = 100_000;
 
-/// The time after which another anchor is due. At the start it is less, so that the rate is known soon.
+/// The time after which another anchor is due. At first it is shorter, so that the rate is known soon.
 const USUAL_NS: u64 = 100_000_000;
 
 /// The most by which two clocks may differ by drift and adjustment: as far as the kernel adjusts its own.
@@ -19,10 +19,10 @@ const DRIFT_PPM: u64 = 500;
 /// A smaller difference is no jump.
 const LEAST_JUMP_NS: u64 = 1_000_000;
 
-/// The most by which the readings of a rate are off, in sum.
+/// The largest error of the readings of a rate, in sum.
 const READING_ERROR_NS: u64 = 2_000;
 
-/// The time over which the rate is measured that the next anchor is compared with.
+/// The time over which the rate is measured to which the next anchor is compared.
 const REFERENCE_NS: u64 = 10_000_000_000;
 
 /// The number of jumps that are kept one by one.
@@ -31,7 +31,8 @@ const MAX_JUMPS: usize = 64;
 /// A jump of the ticks against the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Jump {
-    /// Earlier times are before the jump, in ticks. If `from` is later than `to`, times between them may be on either side.
+    /// Earlier times are before the jump, in ticks. If `from` is later than `to`, times between them may be on either
+    /// side.
     pub(crate) from: u64,
     /// Later times are after the jump.
     pub(crate) to: u64,
@@ -52,30 +53,30 @@ pub(crate) struct Account {
 /// A finding of an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// The clock jumped. It is known to `Jump::from` and `Jump::to` where.
+    /// The clock jumped, somewhere from `Jump::from` to `Jump::to`.
     Jump(Jump),
-    /// It jumped, and it isn't known where.
+    /// The clock jumped, and it isn't known where.
     JumpSomewhere,
-    /// The counter went back. Ticks are another clock's from then on.
+    /// The counter went back. From then on, ticks are another clock's.
     WentBack(u64),
 }
 
-/// The most that may be found until somebody asks.
+/// The most findings that wait to be taken.
 const MOST_FOUND: usize = 16;
 
-/// All anchors of a clock, as the times that they make.
+/// All anchors of a clock, as the times that result from them.
 #[derive(Debug)]
 pub(super) struct Anchors {
     pieces: Pieces,
     start_ns: u64,
     last: Reading,
-    /// The time by which the clock is ahead of `Instant`, as it jumped.
+    /// The time by which jumps took the clock ahead of `Instant`.
     ahead_ns: u64,
-    /// Times up to then were given out, in ticks: they don't change any more.
+    /// The times up to this moment were given out, in ticks: they don't change any more.
     given_out: u64,
-    /// All spans without a jump.
+    /// The sum of all spans without a jump.
     total: Span,
-    /// The last of them.
+    /// The sum of the last of these spans.
     reference: Span,
     /// The last span, if it had a jump.
     jump_before: Option<Span>,
@@ -110,7 +111,8 @@ impl Anchors {
         self.total.ns == 0
     }
 
-    /// Returns whether the rate should be known by now: a counter that goes back a little at the start takes longer.
+    /// Returns whether the rate should be known by now. If the counter goes back a little at the start, it takes
+    /// longer.
     pub(super) fn is_overdue(&self, now: Reading) -> bool {
         now.at_ns.saturating_sub(self.start_ns) > 10 * LEAST_NS
     }
@@ -125,7 +127,7 @@ impl Anchors {
         self.last.ticks
     }
 
-    /// Returns after how many ticks another anchor is due, or findings are to be taken.
+    /// Returns the ticks until another anchor is due, or findings are to be taken.
     pub(super) fn interval_ticks(&self) -> u64 {
         match self.is_new() || !self.found.is_empty() {
             true => 0,
@@ -157,7 +159,7 @@ impl Anchors {
         self.account
     }
 
-    /// Returns the time between two moments, in ns, without what the clock jumped in between.
+    /// Returns the time between two moments, in ns, without the jumps in between.
     pub(super) fn length_ns(&self, from: u64, to: u64) -> u64 {
         let pieces = self.pieces.all();
         let ns = |ticks| pieces[piece_of(pieces, ticks)].ns(ticks);
@@ -170,8 +172,8 @@ impl Anchors {
         length_ns
     }
 
-    /// Reads both clocks until nothing interrupts that, which would relate them wrongly. Returns `None` if that fails again
-    /// and again.
+    /// Reads both clocks until nothing interrupts the reading, which would relate them wrongly. Returns `None` if that
+    /// fails again and again.
     pub(super) fn read(&mut self, source: &Source) -> Option<Reading> {
         const TRIES: usize = 8;
         let mut best: Option<Reading> = None;
@@ -196,7 +198,7 @@ impl Anchors {
     /// Adds an anchor, unless it is too near the last one.
     pub(super) fn add(&mut self, reading: Reading, source: &Source) {
         if let Some(found) = self.add_to(reading, source) {
-            // Where nobody asked for so long the last ones are told alone.
+            // If nobody took findings for that long, only the last ones are told.
             if self.found.len() == MOST_FOUND {
                 self.found.remove(0);
             }
@@ -204,7 +206,7 @@ impl Anchors {
         }
     }
 
-    /// Returns the first of what was found and wasn't taken yet.
+    /// Returns the first finding that wasn't taken yet.
     pub(super) fn take_found(&mut self) -> Option<Found> {
         (!self.found.is_empty()).then(|| self.found.remove(0))
     }
@@ -223,7 +225,7 @@ impl Anchors {
             reading.ticks = ticks;
         }
         let went_back = if self.account.went_back { None } else { source.continued_at() };
-        // Two processors' counters may differ by some ns.
+        // The counters of two processors may differ by some ns.
         if reading.ticks <= self.last.ticks.max(self.given_out) {
             return None;
         }
@@ -245,10 +247,10 @@ impl Anchors {
         found
     }
 
-    /// There was no jump since the last anchor.
+    /// Continues from the last anchor without a jump.
     fn go_on(&mut self, reading: Reading, span: Span) {
         if self.jump_before.take().is_some_and(|before| is_same_rate(before, span)) {
-            // It wasn't a jump: ticks are of another length since.
+            // It wasn't a jump: since then, ticks have had another length.
             self.reference = Span::default();
         }
         self.total.add(span);
@@ -275,7 +277,7 @@ impl Anchors {
         let unknown_ns = u128::from(span.ns) * u128::from(READING_ERROR_NS)
             / u128::from(self.reference.ns.max(1));
         let is_jump = jumped_ns.unsigned_abs() > u128::from(drift_ns) + unknown_ns;
-        // Twice in a row it is another rate.
+        // If this happens twice in a row, the rate has changed.
         let may_be_rate = jumped_ns.unsigned_abs() < u128::from(span.ns);
         let is_rate =
             may_be_rate && self.jump_before.is_some_and(|before| is_same_rate(before, span));
@@ -288,11 +290,12 @@ impl Anchors {
         let length_ns = u64::try_from(jumped_ns.unsigned_abs()).unwrap_or(u64::MAX);
         let at_ns = reading.at_ns - self.start_ns;
         let jump = if jumped_ns > 0 {
-            // The time that it jumped over is a part of the scale: so the ticks before and after are in their places,
-            // wherever it was in between.
+            // The time that the clock jumped over is a part of the scale. So the ticks before and after have their
+            // places, wherever the jump was in between.
             let end_ns = self.pieces.jump(rate, reading.ticks, None);
             self.ahead_ns = end_ns.saturating_sub(at_ns);
-            // The program ran for `span.ns`: so long after the last anchor at most, and so long before this one.
+            // The program ran for `span.ns`, so the jump is at most this long after the last anchor, and at most this
+            // long before this one.
             let ran = rate.ticks(Duration::from_nanos(span.ns + span.ns / 1000 + LEAST_NS));
             let from = self.last.ticks.saturating_add(ran);
             Jump { from, to: reading.ticks.saturating_sub(ran), length_ns }
@@ -316,7 +319,7 @@ impl Anchors {
     }
 }
 
-/// Returns whether both have one rate, to 1 %: two jumps hardly do.
+/// Returns whether both have the same rate, to 1 %. Two jumps hardly do.
 fn is_same_rate(one: Span, other: Span) -> bool {
     let (one, other) = match (Rate::from_span(one), Rate::from_span(other)) {
         (Some(one), Some(other)) => (one.to_bits(), other.to_bits()),

@@ -5,9 +5,9 @@
 //! TSC" flag is not consulted: it is also set on machines where the kernel has found the TSC to be
 //! unstable.
 //!
-//! The length of a tick comes from [anchors](anchors): now and then both clocks are read at once. Between two anchors time
-//! is a straight line. Where the TSC jumps against `Instant`, as it does while the machine sleeps, the jump is found, and
-//! is a part of the time in which nothing ran.
+//! The length of a tick comes from [anchors](anchors): now and then both clocks are read at once. Between two anchors
+//! time is a straight line. If the TSC jumps against `Instant`, as it does while the machine sleeps, the jump is found,
+//! and is a part of the time in which nothing ran.
 
 mod anchors;
 mod pieces;
@@ -30,17 +30,17 @@ use source::{Reading, Source};
 
 use crate::util::sync::{lock, try_lock};
 
-/// A source of ticks, and how they relate to time.
+/// A source of ticks, and the relation of ticks to time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     source: Source,
     start: Reading,
     utc_at_start: Duration,
     anchors: Mutex<Anchors>,
-    /// When the last anchor was, and after how long another one is due, in ticks.
+    /// The time of the last anchor, and the time after which another one is due, in ticks.
     last_ticks: AtomicU64,
     interval_ticks: AtomicU64,
-    /// The rate as of then.
+    /// The rate at the last anchor.
     rate: AtomicU64,
     /// `true` if the kernel took another clock source since.
     lost_source: AtomicBool,
@@ -52,7 +52,7 @@ impl Clock {
     }
 
     fn with_source(source: Source) -> Self {
-        // Of some readings the narrowest: another thread may have the processor in between.
+        // Takes the narrowest of some readings: another thread may have the processor during a reading.
         let mut start = source.read();
         for _ in 1..8 {
             let reading = source.read();
@@ -83,21 +83,21 @@ impl Clock {
         self.source.ticks()
     }
 
-    /// UTC at the clock's start, since the Unix epoch.
+    /// Returns UTC at the clock's start, since the Unix epoch.
     pub(crate) fn utc_at_start(&self) -> Duration {
         self.utc_at_start
     }
 
-    /// Returns whether the last anchor is so old that there should be another one. One reading of the ticks.
+    /// Returns whether the last anchor is so old that another one is due. Reads the ticks once.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
-        // Ticks that went back are far ahead.
+        // If ticks went back, this is huge.
         let since = self.ticks().wrapping_sub(self.last_ticks.load(Ordering::Relaxed));
         since >= self.interval_ticks.load(Ordering::Relaxed)
     }
 
-    /// Takes an anchor. Returns what it shows, if that is anything new, or what one of a hook did. It never waits: who
-    /// has the lock takes one.
+    /// Takes an anchor. Returns the first new finding, of this anchor or of one that a hook took. Never waits: whoever
+    /// has the lock takes an anchor.
     pub(crate) fn take_anchor(&self) -> Option<Found> {
         self.add_anchor();
         let mut anchors = try_lock(&self.anchors)?;
@@ -108,7 +108,7 @@ impl Clock {
         found
     }
 
-    /// Takes an anchor in a hook. Its findings are left to whoever takes the next one.
+    /// Takes an anchor in a hook. Its findings are left to the next caller of [`take_anchor`](Self::take_anchor).
     #[inline(never)]
     pub(crate) fn add_anchor(&self) {
         if self.source.is_instant() {
@@ -127,12 +127,12 @@ impl Clock {
         self.rate.store(anchors.rate().to_bits(), Ordering::Relaxed);
     }
 
-    /// Returns the scale, for ticks up to now. Later ones say the same of these.
+    /// Returns the scale for ticks up to now. Later scales agree on these.
     pub(crate) fn scale(&self) -> TickScale {
         self.with_rate().scale(self.ticks())
     }
 
-    /// Nanoseconds from the clock's start to `ticks`, as the scale says.
+    /// Returns the nanoseconds from the clock's start to `ticks`, as the scale has them.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.with_rate().ns(ticks)
     }
@@ -141,7 +141,7 @@ impl Clock {
     fn with_rate(&self) -> MutexGuard<'_, Anchors> {
         let mut anchors = lock(&self.anchors);
         while anchors.is_new() && !self.source.is_instant() {
-            // For 100 µs mostly.
+            // This mostly takes 100 µs.
             self.source.wait();
             let Some(reading) = anchors.read(&self.source) else { break };
             anchors.add(reading, &self.source);
@@ -153,28 +153,28 @@ impl Clock {
         anchors
     }
 
-    /// Returns how long a tick is now. Nothing is locked.
+    /// Returns how long a tick is now. Takes no lock.
     pub(crate) fn rate(&self) -> Rate {
         let rate = Rate::from_bits(self.rate.load(Ordering::Relaxed));
         if rate != Rate::ONE || self.source.is_instant() {
             return rate;
         }
-        // Before the first anchor: about.
+        // Before the first anchor this is approximate.
         self.source.read().since(self.start).and_then(Rate::from_span).unwrap_or(rate)
     }
 
-    /// Returns the time between two moments, in ns as the scale has it, without what the clock jumped.
+    /// Returns the time between two moments, in ns as the scale has it, without jumps of the clock.
     pub(crate) fn length_ns(&self, from: u64, to: u64) -> u64 {
         self.with_rate().length_ns(from, to)
     }
 
-    /// Returns what became of the clock so far.
+    /// Returns the irregularities of the clock so far.
     pub(crate) fn account(&self) -> Account {
         let lost_source = self.lost_source.load(Ordering::Relaxed);
         Account { lost_source, ..lock(&self.anchors).account() }
     }
 
-    /// Looks whether the kernel's clock source still is what ticks are of.
+    /// Checks whether the kernel's clock source is still the one that ticks are from.
     pub(crate) fn check_source(&self) {
         if self.source.is_lost() {
             self.lost_source.store(true, Ordering::Relaxed);

@@ -5,10 +5,10 @@ use crate::recorder::clock::rate::{Rate, Span};
 /// The most pieces: 128 KiB.
 pub(super) const MAX: usize = 4096;
 
-/// The last ones stay as they are: those of a minute or so, at least.
+/// The number of last pieces that stay as they are: those of a minute or so, at least.
 pub(super) const RECENT: usize = 512;
 
-/// The most by which merging may change a time, in ns, while that is enough.
+/// The most by which merging may change a time, in ns, as long as that makes enough room.
 const MAX_ERROR_NS: u32 = 256;
 
 /// A piece, from `from` until the next one begins.
@@ -18,7 +18,7 @@ pub(super) struct Piece {
     pub(super) from: u64,
     from_ns: u64,
     rate: Rate,
-    /// The most by which merging changed a time in it.
+    /// The most by which merging changed a time in this piece.
     error_ns: u32,
     /// `true` if it begins later than the one before ends.
     jumps: bool,
@@ -30,7 +30,7 @@ impl Piece {
         self.from_ns.saturating_add(self.rate.length_ns(ticks.saturating_sub(self.from)))
     }
 
-    /// Makes it reach `ns` at `ticks`, or end no later than that.
+    /// Makes the piece reach `ns` at `ticks`, or end no later than that.
     fn bend(&mut self, ticks: u64, ns: u64) {
         let length =
             Span { ticks: ticks.saturating_sub(self.from), ns: ns.saturating_sub(self.from_ns) };
@@ -43,11 +43,12 @@ pub(super) fn piece_of(pieces: &[Piece], ticks: u64) -> usize {
     pieces.partition_point(|piece| piece.from <= ticks).saturating_sub(1)
 }
 
-/// All pieces. The last one has no end yet: what was asked of it is [settled](Self::settle), the rest changes with the
-/// next anchor.
+/// All pieces. The last one has no end yet: the times of it that were asked for are [settled](Self::settle), and the
+/// rest changes with the next anchor.
 ///
 /// There are at most [`MAX`]. When there are more, the older ones are merged in pairs, as long as no time changes by
-/// more than 256 ns, or by twice as much, and so on, if that doesn't make room: where the clock's rate changed, they stay.
+/// more than 256 ns. If that doesn't make room, the limit is doubled, and so on. So pieces stay where the clock's rate
+/// changed.
 #[derive(Debug)]
 pub(super) struct Pieces {
     all: Vec<Piece>,
@@ -58,7 +59,8 @@ impl Pieces {
     /// Creates pieces from time 0 on, which is at `ticks`.
     pub(super) fn new(ticks: u64, rate: Rate) -> Self {
         let first = Piece { from: ticks, from_ns: 0, rate, error_ns: 0, jumps: false };
-        // Where there is no background thread hooks add to it, and don't allocate. The system gives memory as it is used.
+        // Without a background thread, hooks add to it, and hooks don't allocate. The system provides the memory as it
+        // is used.
         let mut all = Vec::with_capacity(MAX + 2);
         all.push(first);
         Self { all, max_error_ns: MAX_ERROR_NS }
@@ -73,7 +75,7 @@ impl Pieces {
         &mut self.all[last]
     }
 
-    /// Settles times up to `ticks`, which don't change any more.
+    /// Settles the times up to `ticks`, which don't change any more.
     pub(super) fn settle(&mut self, ticks: u64) {
         let last = *self.last();
         if ticks > last.from {
@@ -82,7 +84,8 @@ impl Pieces {
         }
     }
 
-    /// Sets the time to `ns` at `ticks`, from where on ticks have this `rate`; not earlier than what is settled.
+    /// Sets the time to `ns` at `ticks`, from where on ticks have this `rate`. The time isn't set to earlier than what
+    /// is settled.
     pub(super) fn reach(&mut self, ticks: u64, ns: u64, rate: Rate) {
         let last = self.last();
         let from_ns = ns.max(last.from_ns);
@@ -90,8 +93,8 @@ impl Pieces {
         self.push(Piece { from: ticks, from_ns, rate, error_ns: 0, jumps: false });
     }
 
-    /// Returns the last piece goes on at `before` up to `ticks`, where the next begins: at `ns`, if that is later. Returns
-    /// when.
+    /// Continues the last piece at the rate `before` up to `ticks`, where the next piece begins: at `ns`, if that is
+    /// later. Returns the time at which it begins.
     pub(super) fn jump(&mut self, before: Rate, ticks: u64, ns: Option<u64>) -> u64 {
         let last = self.last();
         last.rate = before;
@@ -118,7 +121,7 @@ impl Pieces {
     fn thin(&mut self) {
         loop {
             self.merge_older();
-            // So that it isn't done again at once.
+            // Leaves some room, so that this isn't done again at once.
             if self.all.len() <= MAX - MAX / 16 || self.max_error_ns == u32::MAX {
                 return;
             }
@@ -145,7 +148,7 @@ impl Pieces {
 /// Returns one piece in place of the first two, up to where the third begins.
 fn merged_two(three: &[Piece], max_error_ns: u32) -> Option<Piece> {
     let &[first, second, third] = three else { return None };
-    // A clock that jumps all the time is none.
+    // If nothing else makes room, jumps are merged, too: a clock that jumps all the time is none.
     let is_last_resort = max_error_ns == u32::MAX;
     if (second.jumps || third.jumps) && !is_last_resort {
         return None;

@@ -26,19 +26,19 @@ impl Rate {
     /// A tick is a nanosecond.
     pub(super) const ONE: Self = Self(1 << FRACTION_BITS);
 
-    /// Returns the rate of a span; `None` if that is empty.
+    /// Returns the rate of a span; `None` if the span is empty.
     pub(super) fn from_span(span: Span) -> Option<Self> {
         let rate = (u128::from(span.ns) << FRACTION_BITS).checked_div(u128::from(span.ticks))?;
         Some(Self(saturated(rate)))
     }
 
-    /// Returns so many ticks, in nanoseconds.
+    /// Converts ticks to nanoseconds.
     #[inline]
     pub(crate) fn length_ns(self, ticks: u64) -> u64 {
         saturated((u128::from(ticks) * u128::from(self.0)) >> FRACTION_BITS)
     }
 
-    /// Returns about how many ticks are that long.
+    /// Returns about how many ticks make this length.
     pub(crate) fn ticks(self, length: Duration) -> u64 {
         let ns = u128::from(saturated(length.as_nanos()));
         saturated((ns << FRACTION_BITS) / u128::from(self.0).max(1))

@@ -5,8 +5,8 @@ use crate::recorder::clock::rate::Rate;
 
 /// Converts ticks to nanoseconds since the clock's start.
 ///
-/// All scales of a clock agree on the ticks before each was made, but for those of long ago, which may change by some 100
-/// ns; see [`Pieces`](super::pieces::Pieces).
+/// All scales of a clock agree on the ticks before each was made. Only those of long ago may change by some 100 ns; see
+/// [`Pieces`](super::pieces::Pieces).
 #[derive(Clone, Debug)]
 pub(crate) struct TickScale {
     /// The pieces, by time; at least one.
@@ -16,29 +16,29 @@ pub(crate) struct TickScale {
 }
 
 impl TickScale {
-    /// Returns a tick is a nanosecond, from `from` on.
+    /// Returns a scale on which a tick is a nanosecond, from `from` on.
     #[cfg(test)]
     pub(crate) fn of_ns(from: u64) -> Self {
         let pieces = crate::recorder::clock::pieces::Pieces::new(from, Rate::ONE);
         Self { pieces: pieces.all().to_vec(), rate: Rate::ONE }
     }
 
-    /// Returns the rate over the whole run, without jumps: for ticks that were at several times.
+    /// Returns the rate over the whole run, without jumps: for sums of ticks from several times.
     pub(crate) fn run_rate(&self) -> Rate {
         self.rate
     }
 
-    /// Returns so many ticks, which were at several times, in nanoseconds.
+    /// Converts a sum of ticks from several times to nanoseconds.
     pub(crate) fn length_ns(&self, ticks: u64) -> u64 {
         self.rate.length_ns(ticks)
     }
 
-    /// Nanoseconds from the clock's start to `ticks`; 0 for an earlier time.
+    /// Returns the nanoseconds from the clock's start to `ticks`; 0 for an earlier time.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.pieces[piece_of(&self.pieces, ticks)].ns(ticks)
     }
 
-    /// Returns the same; `near` is the place where the last one was found.
+    /// Like [`ns`](Self::ns). `near` is the place of the piece that was found last.
     #[inline]
     pub(crate) fn ns_near(&self, ticks: u64, near: &mut usize) -> u64 {
         let is_in = |piece: &Piece| piece.from <= ticks;

@@ -1,4 +1,4 @@
-//! The source of ticks, and the clock that they are compared with.
+//! The source of ticks, and the clock to which they are compared.
 
 use std::sync::OnceLock;
 #[cfg(not(statemap_loom))]
@@ -28,7 +28,7 @@ pub(super) struct Reading {
     pub(super) width: u64,
 }
 
-/// Ticks after the counter went back: as if it had continued with `Instant`.
+/// The ticks after the counter went back, as if it had continued with `Instant`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Continued {
     pub(super) ticks: u64,
@@ -37,7 +37,7 @@ pub(super) struct Continued {
 }
 
 impl Reading {
-    /// Returns the time since `before`; `None` if there is none.
+    /// Returns the time since `before`; `None` if no time has passed.
     pub(super) fn since(self, before: Self) -> Option<Span> {
         let ticks = self.ticks.checked_sub(before.ticks)?;
         let ns = self.at_ns.checked_sub(before.at_ns)?;
@@ -104,12 +104,12 @@ impl Source {
         matches!(self, Self::Instant)
     }
 
-    /// Returns whether [`tsc::ticks`] reads it.
+    /// Returns whether [`tsc::ticks`] reads this source.
     pub(super) fn is_tsc(&self) -> bool {
         matches!(self, Self::Tsc) && CONTINUED.get().is_none()
     }
 
-    /// Returns the tick from which on ticks are of `Instant`, as the counter went back.
+    /// Returns the tick from which on ticks are those of `Instant`, because the counter went back.
     pub(super) fn continued_at(&self) -> Option<u64> {
         Some(self.continued()?.get()?.ticks)
     }
@@ -152,7 +152,7 @@ pub(crate) fn ticks() -> u64 {
     if tsc_is_trusted() { tsc_ticks() } else { instant_ns() }
 }
 
-/// Nanoseconds since this was first called.
+/// Returns the nanoseconds since this was first called.
 fn instant_ns() -> u64 {
     #[cfg(statemap_loom)]
     return crate::recorder::models::ticks();
@@ -175,7 +175,7 @@ pub(super) fn tsc_is_trusted() -> bool {
     })
 }
 
-/// Returns whether the kernel's clock source is the TSC now; `None` if it doesn't tell.
+/// Returns whether the kernel's clock source is the TSC now; `None` if the kernel doesn't tell.
 pub(super) fn kernel_has_tsc() -> Option<bool> {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read_to_string(SOURCE).ok().map(|source| source.trim() == "tsc")

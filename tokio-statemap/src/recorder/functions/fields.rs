@@ -1,7 +1,7 @@
 //! The arguments of calls in progress, for the description of where a task waits.
 //!
-//! They are only formatted then, on the thread that asks. A call with arguments puts them where they are
-//! found at its first poll: in an `Arc`, as they may be written while the call ends on another thread.
+//! They are formatted only then, on the thread that asks. At its first poll, a call with arguments stores them where
+//! they can be found: in an `Arc`, as they may be written while the call ends on another thread.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,7 +22,7 @@ type Key = (usize, u64);
 /// The arguments of all calls that have some, in a few maps with a lock each.
 static ALL: LazyLock<[Mutex<Shard>; SHARDS]> = LazyLock::new(Default::default);
 const SHARDS: usize = 16;
-/// The most calls in each map. Those beyond are shown without their arguments.
+/// The most calls in each map. Further calls are shown without their arguments.
 const MOST: usize = 4096;
 
 fn shard((_, entered_ticks): Key) -> &'static Mutex<Shard> {
@@ -57,9 +57,9 @@ pub struct Fields<D>(State<D>);
 
 enum State<D> {
     Unpolled(D),
-    /// With the key under which they are found.
+    /// The arguments, and the key under which they are found.
     Polled(Arc<D>, Key),
-    /// Between the two, and after a panic there.
+    /// Between the other two states, and after a panic there.
     None,
 }
 
@@ -124,7 +124,7 @@ impl<D> fmt::Debug for Fields<D> {
 pub(crate) fn fields_of(function: &'static Function, entered_ticks: u64) -> Option<String> {
     let key = (function.address(), entered_ticks);
     let write = lock(shard(key)).get(&key)?.upgrade()?;
-    // The last to have them drops them, which may panic, too.
+    // Whoever has the arguments last drops them, which may panic, too.
     let written = catch_unwind(AssertUnwindSafe(move || {
         struct Shown<'a>(&'a Write);
         impl fmt::Display for Shown<'_> {

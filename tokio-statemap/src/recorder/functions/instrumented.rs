@@ -14,13 +14,13 @@ use crate::recorder::functions::times::{self, CallTimes};
 use crate::recorder::waits::unprobed;
 
 pin_project_lite::pin_project! {
-    /// A future whose polls are recorded under the name of a function. It returns what the future in it
-    /// returns, and is `Send`, `Sync` and `Unpin` if that is.
+    /// A future whose polls are recorded under the name of a function. It returns what the future in it returns, and is
+    /// `Send`, `Sync` and `Unpin` if that future is.
     ///
     /// [`Instrument`](crate::Instrument) and the attribute `instrument` make it.
     #[must_use = "futures do nothing unless they are polled"]
     pub struct Instrumented<F, D = NoFields> {
-        // First, so that a call has ended before what it holds is dropped.
+        // The first field, so that a call has ended before what it holds is dropped.
         call: CallTimes,
         fields: D,
         #[pin]
@@ -68,7 +68,7 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
             }
             return polled;
         };
-        // Of the poll's frame.
+        // It is in the frame of the poll.
         let local = 0_u8;
         let activation = call.enter(now, std::ptr::from_ref(&local).addr());
         this.fields.register(activation.function(), activation.entered_ticks());
@@ -77,7 +77,7 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
         let left_ticks = activation.leave();
         match polled {
             Poll::Ready(_) => {
-                // What it waited for in this poll is over.
+                // It no longer waits for what it waited for in this poll.
                 capture::forget_after(captured);
                 call.end(End::Completed, Some(left_ticks));
             }

@@ -1,8 +1,8 @@
 //! Instrumented async functions: the futures around their calls.
 //!
 //! [`instrumented`] wraps the future of a call. While it is polled, it is on the thread's [call
-//! stack](crate::recorder::calls::call_stack). [`points`] is where the steps of a call can be told to others. [`fields`]
-//! finds the arguments of a call that goes on. [`times`] measures what calls took, for the
+//! stack](crate::recorder::calls::call_stack). [`points`] is where the steps of a call can be told to others.
+//! [`fields`] finds the arguments of a call in progress. [`times`] measures what calls took, for the
 //! [profile](crate::recorder::calls::profile) of the recorder that records the thread.
 
 #[allow(dead_code, reason = "for probes of where tasks wait")]

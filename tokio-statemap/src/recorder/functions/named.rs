@@ -28,8 +28,8 @@ use crate::util::sync::lock;
 /// }
 /// ```
 pub trait Instrument: Future + Sized {
-    /// Names this future. The name and the place of this call tell it from others; the first 4096 of these
-    /// pairs are told apart.
+    /// Names this future. The name and the place of this call tell it from others. The first 4096 such pairs are told
+    /// apart.
     #[track_caller]
     fn instrument(self, name: &'static str) -> Instrumented<Self> {
         instrumented(function(name, Location::caller()), self)
@@ -46,13 +46,13 @@ type Key = (usize, usize, usize);
 static ALL: LazyLock<Mutex<Map<(&'static str, usize), &'static Function>>> =
     LazyLock::new(Mutex::default);
 
-/// The function that stands for those beyond the most.
+/// The function that stands for all names beyond the most.
 static OTHERS: Function = Function::named("(other names)", "", 0, 0);
 
 const SLOTS: usize = 32;
 
 thread_local! {
-    /// Those that this thread used last, so that it rarely needs the lock.
+    /// The names that this thread used last, so that it rarely needs the lock.
     static LAST: [Cell<Option<(Key, &'static Function)>>; SLOTS] =
         const { [const { Cell::new(None) }; SLOTS] };
 }

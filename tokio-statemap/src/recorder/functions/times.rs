@@ -20,11 +20,11 @@ pub(super) struct CallTimes {
     pub(super) function: &'static Function,
     /// The time of its first poll that was recorded.
     pub(super) entered_ticks: Option<NonZeroU64>,
-    /// The recorder that recorded that; 0 before, and once the call has ended.
+    /// The recorder that recorded that poll; 0 before it, and once the call has ended.
     recorder_id: RecorderId,
     /// The total time of its polls.
     total_ticks: u64,
-    /// The total time of its polls without that of other calls in them.
+    /// The total time of its polls, without the time of other calls in them.
     own_ticks: u64,
     /// The place where it waits, if it is in a task without a probe.
     pub(super) wait: WaitId,
@@ -42,7 +42,7 @@ impl CallTimes {
         }
     }
 
-    /// Returns a poll begins now. `address` is that of a local of it.
+    /// Begins a poll. `address` is that of a local variable of it.
     #[inline]
     pub(super) fn enter(&mut self, now: Now, address: usize) -> Activation<'_> {
         let entered_ticks = match self.entered_ticks {
@@ -85,12 +85,12 @@ impl CallTimes {
             profile.begin(self.function);
             profile.recorder_id
         });
-        // If there is none, no one is left to be told.
+        // If there is none, the end is reported to nobody.
         self.recorder_id = recorder_id.unwrap_or(0);
         entered_ticks.get()
     }
 
-    /// Ends the call, now if that was recorded.
+    /// Ends the call, at `now_ticks` if anything is recorded then.
     #[inline]
     pub(super) fn end(&mut self, how: End, now_ticks: Option<u64>) {
         points::end(self.function, how);
@@ -108,7 +108,7 @@ impl CallTimes {
 impl Drop for CallTimes {
     fn drop(&mut self) {
         if self.recorder_id != 0 {
-            // Wherever it is dropped.
+            // It may be dropped anywhere.
             let is_recorded = !matches!(mode::global(), GlobalMode::Off | GlobalMode::Full);
             self.end(End::Cancelled, is_recorded.then(clock::ticks));
         }
@@ -127,12 +127,12 @@ pub(super) struct Activation<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     ticks: u64,
-    /// `true` if the clock is known to be the TSC, so that it needn't be asked again.
+    /// `true` if the clock is known to be the TSC, so that this needn't be asked again.
     is_tsc: bool,
 }
 
 impl Now {
-    /// Returns what the same clock says some time later.
+    /// Returns the ticks of the same clock at a later time.
     #[inline]
     fn later_ticks(self) -> u64 {
         if self.is_tsc { tsc::ticks() } else { clock::ticks() }
@@ -151,7 +151,7 @@ impl Activation<'_> {
         self.call.entered_ticks.map_or(self.from.ticks, NonZeroU64::get)
     }
 
-    /// Ends the poll. Returns when.
+    /// Ends the poll. Returns the time, in ticks.
     #[inline]
     pub(super) fn leave(self) -> u64 {
         ManuallyDrop::new(self).leave_now()
@@ -174,7 +174,7 @@ impl Drop for Activation<'_> {
     }
 }
 
-/// Calls `f` with the counts of the recorder that records this thread, if one does or did last, and its window.
+/// Calls `f` with the counts of the recorder that records this thread, or did so last, and with its window.
 #[inline]
 fn with_profile<R>(f: impl FnOnce(&ThreadProfile, WindowId) -> R) -> Option<R> {
     let window = thread_recorder::window();

@@ -18,8 +18,8 @@ use crate::sys::tsc;
 use crate::util::sync::lock;
 
 impl Shared {
-    /// Runs the body of a hook: `fast_path` if most likely a single record is to be written, `slow_path`
-    /// if more is to be done.
+    /// Runs the body of a hook: `fast_path` if a single record is most likely enough, `slow_path` if more is to be
+    /// done.
     ///
     /// Every function called here is `#[inline(never)]` and is called last: so the hook saves no
     /// registers for the call, and none at all if it has nothing to do. The branch itself is
@@ -88,8 +88,8 @@ impl Shared {
         thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for), woken_by)
     }
 
-    /// Fast path of [`poll_started`](Self::poll_started), for a task that was spawned before the window. Takes the id and
-    /// the latency as closures again, so that the common case doesn't have to keep their values.
+    /// Fast path of [`poll_started`](Self::poll_started), for a task that was spawned before the window. Takes the id
+    /// and the latency as closures again, so that the common case doesn't have to keep their values.
     #[inline]
     pub(crate) fn add_late_poll_start(
         &self,
@@ -235,7 +235,7 @@ impl Shared {
         });
     }
 
-    /// Records the poll of a root future by `worker`, for which `wake` made it ready, if that is known.
+    /// Records the start of a poll of a root future by `worker`. `wake` made the future ready, if that is known.
     #[inline(never)]
     pub(crate) fn root_poll_started(
         self: &Arc<Self>,
@@ -252,7 +252,7 @@ impl Shared {
         });
     }
 
-    /// Records the poll of a root future by `worker`.
+    /// Records the end of a poll of a root future by `worker`.
     #[inline(never)]
     pub(crate) fn root_poll_ended(self: &Arc<Self>, id: u64, worker: Option<usize>) {
         self.record(|thread, ticks| {
@@ -273,13 +273,13 @@ impl Shared {
             if is_polled {
                 capture::task_ends();
             }
-            // A thread that is no worker ends a task that it doesn't poll: most likely one of the blocking
-            // pool. Only all events tell for sure.
+            // A thread that is no worker ends a task that it doesn't poll: most likely one of the blocking pool. Only
+            // the events of all threads tell for sure.
             if !is_polled && id & ROOT == 0 && (thread.worker.is_none() || thread.worker_is_stale) {
                 self.note_queue(thread, ticks, Some(location()));
             }
-            // It may be a worker's run loop, which terminates after `block_in_place` moved the worker to
-            // another thread: whether this thread is a worker is unknown then.
+            // It may be a worker's run loop, which ends after `block_in_place` moved the worker to another thread. Then
+            // it isn't known whether this thread is a worker.
             thread.worker_is_stale |= !is_polled;
             thread.push(self, ticks, Kind::Terminate, id);
         });
@@ -350,7 +350,7 @@ impl Shared {
     fn record(self: &Arc<Self>, write: impl FnOnce(&mut ThreadRecorder, u64) + Copy) {
         if let Some(ticks) = self.ticks() {
             if let Err(why) = thread_recorder::with(self, |thread| write(thread, ticks)) {
-                // A new time, as other threads may have written to the fallback since.
+                // Reads the time anew, as other threads may have written to the fallback since.
                 self.record_without_thread(why, &|thread| write(thread, self.kept.clock.ticks()));
             }
         }
@@ -433,8 +433,8 @@ impl Shared {
     /// Records that the thread is the worker `worker`, or that it is none.
     fn note_role(&self, thread: &mut ThreadRecorder, ticks: u64, worker: Option<usize>) {
         let worker = worker.and_then(|index| u32::try_from(index).ok());
-        // Only task hooks show that `block_in_place` moved the worker to another thread, and a
-        // thread that is no worker may become one.
+        // Only task hooks show that `block_in_place` moved the worker to another thread. A thread that is no worker may
+        // become one.
         let is_tracked = cfg!(tokio_unstable) && self.kept.config.trace_target.tracks_tasks();
         thread.worker_is_stale = worker.is_none() || !is_tracked;
         thread.worker_is_from_earlier = false;
@@ -456,7 +456,7 @@ impl Shared {
         id: u64,
         location: impl FnOnce() -> Option<&'static Location<'static>>,
     ) {
-        // Claimed even if there is no location to record, so that it is tried once only.
+        // Claimed even if there is no location to record, so that this is tried only once.
         if id & ROOT == 0 && thread.claim_origin(id) {
             if let Some(location) = location() {
                 self.note_location(thread, ticks, Some(location));
@@ -466,8 +466,8 @@ impl Shared {
     }
 }
 
-/// Returns the record for the start of a task's poll; `None` if it doesn't fit into one record. `ready_for` gets the time in
-/// ticks, and returns for how long the task has been ready.
+/// Returns the record for the start of a task's poll; `None` if it doesn't fit into one record. `ready_for` is passed
+/// the time in ticks, and returns how long the task has been ready.
 #[inline]
 fn poll_start(id: u64, ready_for: impl FnOnce(u64) -> Option<Duration>) -> Option<Record> {
     let ticks = tsc::ticks();

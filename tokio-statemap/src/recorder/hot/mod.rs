@@ -1,7 +1,7 @@
 //! The work of hooks: from a call by Tokio to records in a chunk of the calling thread.
 //!
 //! [`tokio_hooks`] adapts Tokio's hooks, and [`events`] has what each of them records, on a fast path (one record, the
-//! usual case) and a slow path. [`thread_recorder`] is the state of a thread. What hooks share is [`Shared`].
+//! usual case) and a slow path. [`thread_recorder`] is the state of a thread. [`Shared`] is the state that hooks share.
 
 mod events;
 pub(crate) mod locations;
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     pub(crate) locations: Locations,
     pub(crate) roots: Roots,
     pub(crate) runtime: RecordedRuntime,
-    /// The program's version, if it was said.
+    /// The program's version, if it was set.
     pub(crate) version: OnceLock<String>,
     pub(crate) machine: Machine,
     /// The samples of the long polls.
@@ -64,7 +64,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// `when_built` is called once the runtime has started its threads.
+    /// Creates the state. `when_built` is called once the runtime has started its threads.
     pub(crate) fn new(kept: Kept, when_built: fn(&Self)) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             functions: Profiles::new(kept.id, Arc::clone(&kept.mode)),
@@ -85,7 +85,7 @@ impl Shared {
         })
     }
 
-    /// Returns a reference that doesn't keep it.
+    /// Returns a weak reference to this.
     pub(crate) fn this(&self) -> Weak<Self> {
         Weak::clone(&self.this)
     }
@@ -102,12 +102,12 @@ impl Shared {
 
     /// Takes back the recorder of a thread that ends.
     pub(crate) fn retire(&self, mut thread: Box<ThreadRecorder>) {
-        // The watcher may have looked at its buffer when the process was forked.
+        // The watcher may have looked at the thread's buffer when the process was forked.
         if process::is_forked() {
             return std::mem::forget(thread);
         }
         if thread.buffer.is_used() {
-            // `LiveTasks` can forget the thread.
+            // This lets `LiveTasks` forget the thread.
             thread.push(self, self.kept.clock.ticks(), Kind::End, 0);
         }
         thread.buffer.watched.set_thread(0);
@@ -115,7 +115,7 @@ impl Shared {
         lock(&self.idle).push(thread);
     }
 
-    /// Returns how many thread recorders wait for a thread.
+    /// Returns how many idle thread recorders wait for a thread.
     #[cfg(all(test, statemap_loom))]
     pub(crate) fn idle_thread_recorders(&self) -> usize {
         lock(&self.idle).len()

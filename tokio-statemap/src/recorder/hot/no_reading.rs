@@ -1,4 +1,4 @@
-//! Where threads take no readings: without the feature `stacks`, and where the system lacks what that takes.
+//! Stands in where threads take no readings: without the feature `stacks`, and on systems that lack what readings need.
 
 use crate::recorder::clock::Clock;
 use crate::recorder::record::Kind;

@@ -12,7 +12,7 @@ use crate::recorder::window::mode::WindowId;
 struct Current {
     /// The window for which they were looked up.
     window: Cell<WindowId>,
-    /// Without a destructor, as calls may be dropped when those of other values have run. They are given
+    /// Without a destructor, as calls may be dropped after the destructors of other values have run. They are given
     /// back with the thread's recorder ([`forget`]).
     profile: ManuallyDrop<RefCell<Option<Arc<ThreadProfile>>>>,
 }
@@ -24,8 +24,8 @@ thread_local! {
     } };
 }
 
-/// Calls `f` with the counts of the recorder that this thread uses in `window`. `find` looks them up, if they are others
-/// than the last time.
+/// Calls `f` with the counts of the recorder that this thread uses in `window`. `find` looks them up if they aren't
+/// those of the last call.
 #[inline]
 pub(crate) fn with<R>(
     window: WindowId,
@@ -41,7 +41,7 @@ pub(crate) fn with<R>(
     })
 }
 
-/// Calls `f` with the counts of this recorder: those of this thread, if that uses this recorder.
+/// Calls `f` with the counts of this recorder: with those of this thread, if it uses this recorder.
 #[inline]
 pub(crate) fn with_those_of(recorder_id: RecorderId, f: impl Fn(&ThreadProfile)) {
     if !with_own_of(recorder_id, &f) {
@@ -49,7 +49,7 @@ pub(crate) fn with_those_of(recorder_id: RecorderId, f: impl Fn(&ThreadProfile))
     }
 }
 
-/// Calls `f` with the counts of this thread, if they are those of this recorder. Returns whether they are.
+/// Calls `f` with the counts of this thread, if they belong to this recorder. Returns whether they do.
 #[inline]
 pub(crate) fn with_own_of(recorder_id: RecorderId, f: impl FnOnce(&ThreadProfile)) -> bool {
     CURRENT.with(|current| {

@@ -1,7 +1,7 @@
-//! Notes of how many tasks wait for a thread of the blocking pool, among a thread's records.
+//! Notes among a thread's records of how many tasks wait for a thread of the blocking pool.
 //!
-//! Tokio has no hook for the spawn of such a task, nor for its start. When one ends, its thread asks for the queue, and so
-//! do threads that take a [reading](crate::recorder::hot::reading). Nobody keeps a handle of the runtime for that.
+//! Tokio has no hook for the spawn or the start of such a task. When one ends, its thread asks for the queue, and so do
+//! threads that take a [reading](crate::recorder::hot::reading). So no handle of the runtime has to be kept.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -14,8 +14,8 @@ use crate::recorder::hot::thread_recorder::ThreadRecorder;
 use crate::recorder::record::{Kind, Queue};
 
 impl Shared {
-    /// Notes before the next record how many tasks wait in the queue, if any do, and once when
-    /// none does any more. `ended` is where the task of the pool was spawned that just ended, if one did.
+    /// Before the next record, notes how many tasks wait in the queue: if any do, and once when none waits any more. If
+    /// a task of the pool just ended, `ended` is where it was spawned.
     pub(super) fn note_queue(
         &self,
         thread: &mut ThreadRecorder,
@@ -31,7 +31,7 @@ impl Shared {
         thread.push(self, ticks, Kind::Queue, Queue { waiting, threads, ended }.pack());
     }
 
-    /// Returns the number of tasks that wait while no thread is idle, and of threads. `None` if the calling
+    /// Returns the number of tasks that wait while no thread is idle, and the number of threads. `None` if the calling
     /// thread isn't in this recorder's runtime.
     #[cfg(tokio_unstable)]
     fn queue(&self) -> Option<(u64, u64)> {
@@ -41,12 +41,12 @@ impl Shared {
         }
         let metrics = handle.metrics();
         let threads = metrics.num_blocking_threads() as u64;
-        // A task that one of these was woken for hardly waits.
+        // A task for which one of these was woken hardly waits.
         if metrics.num_idle_blocking_threads() > 0 {
             return Some((0, threads));
         }
-        // Workers are threads of the pool, too, and their loops tasks of it. Each thread that is being
-        // started has a task that waits for nothing else: on a busy machine that may take long.
+        // Workers are threads of the pool, too, and their loops are tasks of it. Each thread that is being started has
+        // a task that waits only for that: on a busy machine this may take long.
         let workers = match handle.runtime_flavor() {
             RuntimeFlavor::CurrentThread => 0,
             _ => metrics.num_workers() as u64,

@@ -11,21 +11,21 @@ use crate::recorder::record::{Kind, Switches};
 use crate::sys::filter;
 use crate::sys::threads::{self, proc};
 
-/// The time off the processor since the last reading from which on a file is read to learn for how much of it the
-/// thread was ready to run. The file takes some 6 µs to read.
+/// If a thread was off the processor for this long since its last reading, a file is read to learn for how much of that
+/// time it was ready to run. Reading the file takes some 6 µs.
 const WORTH_A_FILE: Duration = Duration::from_micros(200);
 
-/// The longest that a reading takes, unless the thread loses its processor meanwhile: then its parts are of
-/// different moments, and it's taken again. The kernel takes a processor mostly when a system call ends, and
-/// a reading is several.
+/// The longest that a reading takes, unless the thread loses its processor meanwhile. Then the parts of the reading are
+/// of different moments, and it is taken again. The kernel mostly takes a processor when a system call ends, and a
+/// reading makes several.
 const AT_ONCE: Duration = Duration::from_micros(200);
 
-/// The most times that it is taken again.
+/// The most times that a reading is taken again.
 const RETRIES: usize = 3;
 
-/// The distance from its record from which on a reading has a note of it. Otherwise the time taken from
-/// the thread in between would seem to be two things: a run delay before the record, and time off
-/// the processor without any reason after it.
+/// A reading that is this far from its record has a note of the distance. Otherwise the time taken from the thread in
+/// between would seem to be two things: a run delay before the record, and time off the processor for no reason after
+/// it.
 const WORTH_A_NOTE_NS: u64 = 20_000;
 
 /// The last reading of a thread.
@@ -46,9 +46,9 @@ pub(super) fn thread_id() -> i32 {
     threads::id()
 }
 
-/// Takes a reading of the calling thread, before its record of `ticks`. Returns the notes to add.
+/// Takes a reading of the calling thread, before its record at `ticks`. Returns the notes to add.
 ///
-/// A function of its own, as adding a record may take all the stack that a hook has.
+/// This is a separate function, as adding a record may take all the stack that a hook has.
 #[cold]
 #[inline(never)]
 pub(super) fn take(clock: &Clock, last: &mut Option<LastReading>, ticks: u64) -> Notes {
@@ -61,7 +61,7 @@ pub(super) fn take(clock: &Clock, last: &mut Option<LastReading>, ticks: u64) ->
             break;
         }
         let again = Taken::now(clock, *last);
-        // Where calls take so long, each of them does.
+        // If calls take that long, each of them does.
         if again.took < taken.took {
             taken = again;
         }

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 
 use crate::util::sync::lock;
 
-/// The root futures of one runtime. A number is reused once its future has ended, so that there is
-/// more than `main` only if several threads are in `block_on` at the same time.
+/// The root futures of one runtime. A number is reused once its future has ended, so there is more than `main` only if
+/// several threads are in `block_on` at the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Roots(Mutex<Vec<RootSlot>>);
 
@@ -36,7 +36,7 @@ impl Roots {
         }
     }
 
-    /// Returns the location of the root future that has each number, or had it last.
+    /// Returns, for each number, the location of the root future that has it or had it last.
     pub(crate) fn locations(&self) -> Vec<Option<&'static Location<'static>>> {
         let mut locations = Vec::new();
         for root in lock(&self.0).iter() {
@@ -45,7 +45,7 @@ impl Roots {
         locations
     }
 
-    /// Returns the location of the root future that has this number, or had it last.
+    /// Returns the location of the root future that has this number or had it last.
     pub(crate) fn location(&self, number: u32) -> Option<&'static Location<'static>> {
         lock(&self.0).get(number as usize).map(|root| root.location)
     }

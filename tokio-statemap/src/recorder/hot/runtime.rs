@@ -11,17 +11,17 @@ use crate::recorder::hot::{Shared, runtimes};
 /// The runtime of a recorder.
 #[derive(Default)]
 pub(crate) struct RecordedRuntime {
-    /// Its name, if it has one, once known.
+    /// Its name, once known, if it has one.
     name: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
     id: OnceLock<Id>,
-    /// `true` if it has started its threads, as far as is known.
+    /// `true` if it is known to have started its threads.
     is_built: AtomicBool,
     /// The number of its threads that have started and not stopped, even while nothing is recorded.
     pub(super) started_threads: AtomicU64,
-    /// `true` if tasks waited for a thread of the blocking pool when one looked last.
+    /// `true` if tasks waited for a thread of the blocking pool at the last check.
     pub(super) has_queue: AtomicBool,
-    /// `true` once it was seen that it was built with the hooks.
+    /// `true` once it is known that it was built with the hooks.
     pub(super) is_hooked: AtomicBool,
     /// Called once it has started its threads.
     when_built: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -38,7 +38,7 @@ impl RecordedRuntime {
         self.name.get().cloned()
     }
 
-    /// Sets its name, unless that is known.
+    /// Sets its name, unless one is known.
     pub(crate) fn set_name(&self, name: &str) {
         self.name.get_or_init(|| name.to_owned());
     }
@@ -58,12 +58,12 @@ impl RecordedRuntime {
         self.is_built.load(Ordering::Relaxed)
     }
 
-    /// Returns whether it was seen that it was built with the hooks.
+    /// Returns whether it is known that it was built with the hooks.
     pub(crate) fn is_hooked(&self) -> bool {
         self.is_hooked.load(Ordering::Relaxed)
     }
 
-    /// Returns whether threads that it started still run.
+    /// Returns whether threads that it started are still running.
     pub(crate) fn has_threads(&self) -> bool {
         self.started_threads.load(Ordering::Relaxed) > 0
     }
@@ -73,7 +73,7 @@ impl RecordedRuntime {
         self.id.get() == Some(&handle.id())
     }
 
-    /// Sets what is called once it has started its threads.
+    /// Sets the function to call once it has started its threads.
     pub(crate) fn when_built(&self, f: Box<dyn Fn() + Send + Sync>) {
         let _ = self.when_built.set(f);
     }
@@ -85,13 +85,13 @@ impl Shared {
         if self.runtime.is_known() {
             return;
         }
-        // First, as from then on other threads take it for registered.
+        // Registered first, as other threads take the runtime for registered from then on.
         runtimes::register(handle.id(), self.this());
         if self.runtime.id.set(handle.id()).is_ok() {
             if let Some(name) = handle.name() {
                 self.runtime.set_name(name);
             }
-            // It has no threads to start, and its hooks may have nothing to tell.
+            // It has no threads to start, and its hooks may have nothing to report.
             if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
                 self.runtime.is_hooked.store(true, Ordering::Relaxed);
                 self.runtime_is_built();
@@ -109,7 +109,7 @@ impl Shared {
         }
     }
 
-    /// Notes that a thread of the runtime was started, one of so many: the last worker, perhaps.
+    /// Notes that a thread of the runtime was started, as one of `threads`: perhaps the last worker.
     pub(super) fn runtime_may_be_built(&self, threads: u64) {
         if self.runtime.is_built() && self.runtime.is_known() {
             return;

@@ -48,7 +48,7 @@ pub(crate) struct ThreadRecorder {
     /// window, and in a child of a fork in which they stay locked.
     late: Option<Arc<LateTasks>>,
     pub(super) last_reading: Option<LastReading>,
-    /// The counts of calls of instrumented functions, once there was one.
+    /// The counts of calls of instrumented functions, once there was a call.
     profile: Option<Arc<ThreadProfile>>,
     /// `true` if a reading is being added.
     is_reading: bool,
@@ -97,7 +97,8 @@ impl ThreadRecorder {
         self.late.as_ref().is_some_and(|late| late.claim_origin(id))
     }
 
-    /// Reassigns this recorder to another thread, which is yet to [begin](Self::begin). Nothing is left in it.
+    /// Reassigns this recorder to another thread, which is yet to [begin](Self::begin). All that was in it is handed
+    /// over.
     pub(crate) fn reassign(&mut self, kept: &Kept) {
         kept.reassign(self.buffer, self.writer.take(), &mut self.rings);
         self.notes = 0;
@@ -107,7 +108,7 @@ impl ThreadRecorder {
         self.last_reading = None;
     }
 
-    /// Gives the thread that it was reassigned to the chunk of `writer` to fill first.
+    /// Gives the new thread the chunk of `writer` to fill first.
     pub(crate) fn begin(&mut self, writer: RecordWriter) {
         self.buffer.begin(sync::Arc::clone(writer.chunk()));
         self.writer = Some(writer);
@@ -125,7 +126,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// Returns whether there was room.
+    /// Adds the record after an interruption, or to the next chunk. Returns whether there was room.
     #[cold]
     #[inline(never)]
     fn push_to_next(&mut self, recorder: &Shared, record: Record) -> bool {
@@ -152,12 +153,12 @@ impl ThreadRecorder {
         is_pushed
     }
 
-    /// Ends an interruption and adds the record. Returns whether there was one, and room.
+    /// Ends an interruption and adds the record. Returns whether it was interrupted and had room.
     #[inline(never)]
     fn push_after_interruption(&mut self, recorder: &Shared, record: Record) -> bool {
-        // It may be interrupted anew meanwhile.
+        // It may be interrupted again meanwhile.
         while self.writer.as_ref().is_some_and(RecordWriter::resume) {
-            // Its own records may be interrupted, too: one reading will do for that.
+            // The records of a reading may be interrupted, too: one reading is enough.
             if !std::mem::replace(&mut self.is_reading, true) {
                 self.add_reading(recorder, record.ticks);
                 self.is_reading = false;
@@ -169,8 +170,8 @@ impl ThreadRecorder {
         false
     }
 
-    /// Adds a reading of the thread, which was interrupted, before its record of `ticks`. The watcher looks at the
-    /// thread from now on.
+    /// Adds a reading of the thread, which was interrupted, before its record at `ticks`. From now on, the watcher
+    /// looks at the thread.
     #[cold]
     #[inline(never)]
     fn add_reading(&mut self, recorder: &Shared, ticks: u64) {
@@ -239,12 +240,12 @@ struct Hot {
     late: ManuallyDrop<Cell<Option<Arc<LateTasks>>>>,
 }
 
-// Each of these acts on this thread's recorder if that is the one used last, its window is `window`
-// and its chunk has room. Otherwise it returns `false`, without any effect. The closures that
-// compute the record are called last: to the compiler a thread-local access is a call, and values
-// computed before it have to be saved across it.
+// Each of these functions acts on this thread's recorder if that is the one used last, its window is `window` and its
+// chunk has room. Otherwise it returns `false`, without any effect. The closures that compute the record are called
+// last: to the compiler a thread-local access is a call, and values computed before it have to be saved across it.
 
-/// Returns the window that this thread records in, or recorded in last. 0 if there is none, and in a hook.
+/// Returns the window that this thread records in, or recorded in last. 0 if there is none, and in the slow path of a
+/// hook.
 #[inline]
 pub(crate) fn window() -> WindowId {
     HOT.with(|hot| hot.window.get())
@@ -256,14 +257,14 @@ pub(crate) fn push_if_worker_known(window: WindowId, record: impl FnOnce() -> Re
     HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
-/// Adds a record, if there is one, and if it is known which worker the thread is.
+/// Adds the record, if there is one and it is known which worker the thread is.
 #[inline]
 pub(crate) fn push_if_known(window: WindowId, record: impl FnOnce() -> Option<Record>) -> bool {
     HOT.with(|hot| hot.worker_in.get() == window && record().is_some_and(|record| hot.push(record)))
 }
 
-/// Adds the start of a poll, unless the task may have been spawned before the window. `record` is
-/// passed the task's id. Before it goes a note of who woke the task, unless that is 0.
+/// Adds the start of a poll, unless the task may have been spawned before the window. `record` is passed the task's id.
+/// Unless `woken_by` is 0, a note of who woke the task precedes it.
 #[inline]
 pub(crate) fn push_poll_start(
     window: WindowId,
@@ -275,7 +276,7 @@ pub(crate) fn push_poll_start(
     push_poll_start_if(window, id, record, woken_by)
 }
 
-/// Adds the start of a poll of a task that was spawned before the window and whose origin was recorded in it.
+/// Adds the start of a poll of a task that was spawned before the window, and whose origin was recorded in the window.
 #[inline]
 pub(crate) fn push_late_poll_start(
     window: WindowId,
@@ -300,7 +301,7 @@ fn push_poll_start_if(
         }
         let Some(id) = id(hot) else { return false };
         let pushed = record(id).is_some_and(|record| {
-            // If there is no room for the start, the slow path notes it once more, which changes nothing.
+            // If there is no room for the start, the slow path adds the note again, which changes nothing.
             hot.push_woken_by(record.ticks, woken_by) && hot.push(record)
         });
         if pushed {
@@ -345,8 +346,8 @@ pub(crate) fn polled() -> Option<u64> {
     HOT.with(|hot| (hot.window.get() != 0).then(|| hot.polled.get()))
 }
 
-/// Adds a note to the records of this thread for `recorder`. Returns its time in ticks; `None` if nothing is
-/// recorded there.
+/// Adds a note to the records of this thread for `recorder`. Returns its time in ticks; `None` if nothing is recorded
+/// there.
 #[inline]
 pub(crate) fn note(recorder: RecorderId, kind: Kind, payload: u64) -> Option<u64> {
     let GlobalMode::FastPath(window) = mode::global() else {
@@ -376,7 +377,7 @@ pub(crate) fn ticks(recorder: RecorderId) -> Option<u64> {
     recorder_of_this_thread(recorder)?.ticks()
 }
 
-/// Returns the recorder that this thread used last, if that still records.
+/// Returns the recorder that this thread used last.
 pub(crate) fn last_recorder() -> Option<RecorderId> {
     THREAD_RECORDERS
         .try_with(|all| all.try_borrow().ok()?.last.as_ref().map(|entry| entry.recorder_id))
@@ -398,10 +399,11 @@ fn recorder_of_this_thread(id: RecorderId) -> Option<Arc<Shared>> {
         .flatten()
 }
 
-/// Counts a refused event, if `is_meant` accepts the thread's window.
+/// Counts a refused event, if `is_meant` accepts the thread's window. Returns whether it does.
 #[inline]
 pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
-    // One after the other: of both at once the compiler makes one condition, which takes longer.
+    // The conditions are checked one after the other. The compiler would merge them into a single one, which takes
+    // longer.
     HOT.with(|hot| match hot.buffer.get() {
         Some(buffer) if is_meant(hot.window.get()) => {
             buffer.refuse();
@@ -417,7 +419,7 @@ impl Hot {
         self.writer.push(record)
     }
 
-    /// Notes who woke the task of the next start of a poll, unless it is 0. Returns `false` if there is no room.
+    /// Notes who woke the task whose poll starts next, unless it is 0. Returns `false` if there is no room.
     #[inline]
     fn push_woken_by(&self, ticks: u64, woken_by: u64) -> bool {
         if woken_by == 0 {
@@ -428,7 +430,7 @@ impl Hot {
         pushed
     }
 
-    /// Returns whether the origin of task `id`, spawned before the window, was recorded in it.
+    /// Returns whether the origin of task `id`, which was spawned before the window, was recorded in the window.
     #[inline]
     fn is_origin_recorded(&self, id: u64) -> bool {
         let late = self.late.take();
@@ -437,7 +439,7 @@ impl Hot {
         is_origin_recorded
     }
 
-    /// Returns what was lent by `thread`, if it was the one; afterwards nothing is lent.
+    /// Gives back to `thread` what it lent, if it lent anything. Afterwards nothing is lent.
     #[inline]
     fn give_back(&self, thread: &mut ThreadRecorder) {
         // A window id belongs to one thread recorder of this thread.
@@ -534,7 +536,7 @@ pub(crate) fn with<R>(
         .try_with(|thread_recorders| {
             let mut thread_recorders =
                 thread_recorders.try_borrow_mut().map_err(|_| Unavailable::Reentrant)?;
-            // `f` is called in one place only, so that it is inlined.
+            // `f` is called in only one place, so that it is inlined.
             if thread_recorders
                 .last
                 .as_ref()
@@ -554,8 +556,8 @@ pub(crate) fn with<R>(
 
 /// Gives back this thread's recorder for `recorder`, as the thread is about to end.
 ///
-/// The thread-local's destructor would do so too, but Tokio's threads wait for each other before it
-/// runs, each with its buffer.
+/// The thread-local's destructor would do so too. But Tokio's threads wait for each other before it runs, each with its
+/// buffer.
 pub(crate) fn give_back(recorder: &Shared) {
     let taken = THREAD_RECORDERS.try_with(|thread_recorders| {
         let mut thread_recorders = thread_recorders.try_borrow_mut().ok()?;
@@ -566,17 +568,17 @@ pub(crate) fn give_back(recorder: &Shared) {
         let place = thread_recorders.place_of(recorder.kept.id)?;
         Some(thread_recorders.others.swap_remove(place))
     });
-    // After the borrow ended, as dropping it may call hooks.
+    // Dropped after the borrow ended, as this may call hooks.
     drop(taken);
 }
 
 impl ThreadRecorders {
-    /// Returns the place of a recorder among those that aren't the last used one.
+    /// Returns the place of a recorder among those that weren't used last.
     fn place_of(&self, id: RecorderId) -> Option<usize> {
         self.others.iter().position(|entry| entry.recorder_id == id)
     }
 
-    /// Makes the recorder for `recorder` the last used one, and creates it if necessary.
+    /// Makes the recorder for `recorder` the one used last, and creates it if necessary.
     #[cold]
     #[inline(never)]
     fn find(&mut self, recorder: &Arc<Shared>) {

@@ -29,18 +29,18 @@ use crate::sys::trace_points;
 #[derive(Clone)]
 pub(crate) struct TokioHooks {
     recorder: Arc<Shared>,
-    /// `true` if the wakes of tasks tell when they became ready, and not Tokio.
+    /// `true` if the wakes of tasks tell when they became ready, instead of Tokio.
     takes_ready_times: bool,
 }
 
-/// A method for each hook. They are inherent methods on purpose: what an inline method of a trait
-/// calls may be called by other crates too, so rustc looks such functions and statics up in a table
-/// (the GOT). That cache line, and the prediction of the indirect jump, are evicted by the next
-/// poll of a task that does any work. What only this crate can call is called directly.
+/// A method for each hook. They are inherent methods on purpose: what an inline method of a trait calls may be called
+/// by other crates too, so rustc looks such functions and statics up in a table (the GOT). The next poll of a task that
+/// does any work evicts that cache line and the prediction of the indirect jump. A function that only this crate can
+/// call is called directly.
 impl TokioHooks {
     pub(crate) fn new(recorder: &Arc<Shared>) -> Self {
         let config = &recorder.kept.config;
-        // A trace point tells ready times also while nothing is recorded.
+        // A trace point tells ready times even while nothing is recorded.
         let are_wanted = config.wakes && config.knows_ready() && !cfg!(feature = "sdt");
         Self {
             takes_ready_times: are_wanted && recorder.wakers.take_ready_times(),
@@ -48,18 +48,18 @@ impl TokioHooks {
         }
     }
 
-    /// `true` if Tokio is to tell when tasks became ready.
+    /// Returns `true` if Tokio is to tell when tasks became ready.
     #[cfg(all(tokio_unstable, feature = "schedule-latency"))]
     pub(crate) fn needs_schedule_latency(&self) -> bool {
         self.recorder.kept.config.knows_ready() && !self.takes_ready_times
     }
 
-    /// `true` if the wakers of tasks are to be seen.
+    /// Returns `true` if the wakers of tasks are to be seen.
     pub(crate) fn sees_wakers(&self) -> bool {
         cfg!(has_wakes) && self.recorder.kept.config.wakes
     }
 
-    /// `true` if task hooks, and park hooks, are needed at all.
+    /// Returns whether task hooks, and whether park hooks, are needed.
     pub(crate) fn wants(&self) -> (bool, bool) {
         let target = self.recorder.kept.config.trace_target;
         (target.tracks_tasks(), target.tracks_workers())
@@ -92,7 +92,7 @@ impl TokioHooks {
             trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         }
         if self.takes_ready_times && wakers::are_watched() {
-            // There are no wakers before its first poll.
+            // A task has no wakers before its first poll.
             wakes::woken(number(meta.id()), seen::are_wakes_seen(), waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
@@ -120,14 +120,15 @@ impl TokioHooks {
         );
     }
 
-    /// As [`before_task_poll`](Self::before_task_poll), where the wakers of tasks are seen.
+    /// Does the same as [`before_task_poll`](Self::before_task_poll), where the wakers of tasks are seen.
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn before_seen_task_poll(&self, meta: &TaskMeta<'_>) {
         if wakers::are_watched() {
             capture::task_poll_starts(number(meta.id()));
         }
-        // Once, as this forgets it. It is kept over all that follows, as the fast path may come to nothing.
+        // Called once, as this forgets the wake. The wake is kept for all that follows, as the fast path may have no
+        // effect.
         let wake = self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten();
         capture::task_has_no_waker(wake.is_some_and(|wake| wake.by_last && wakes::are_all_seen()));
         match wake {
@@ -146,7 +147,7 @@ impl TokioHooks {
             .hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta, None));
     }
 
-    /// As [`after_task_poll`](Self::after_task_poll), where the wakers of tasks are seen.
+    /// Does the same as [`after_task_poll`](Self::after_task_poll), where the wakers of tasks are seen.
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_seen_task_poll(&self, meta: &TaskMeta<'_>) {
@@ -283,8 +284,8 @@ impl TokioHooks {
     }
 }
 
-/// Tells for how long a task has been ready: Tokio does, or the task's wakes. Each of the two is a type, so that a poll doesn't have to
-/// choose.
+/// Tells for how long a task has been ready: by Tokio, or by the task's wakes. Each of the two is a type, so that a
+/// poll doesn't have to choose.
 #[cfg(tokio_unstable)]
 trait Ready: Copy {
     /// Returns for how long the task has been ready at `ticks`, if that is known.

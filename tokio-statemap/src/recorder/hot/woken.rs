@@ -1,4 +1,4 @@
-//! The threads that the watcher is to look at, as they woke up since it last looked.
+//! The threads that the watcher is to look at, because they woke up since it last looked.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, Weak};
@@ -19,9 +19,10 @@ pub(crate) struct WokenThread {
 impl WokenThread {
     /// Leaves the thread alone; its next record wakes it.
     pub(crate) fn let_go(&self) {
-        // Who woke up before has handed its chunk over, which this must see, or it would interrupt the wrong one.
+        // A thread that woke up before this has handed its chunk over. The swap makes that visible, or the wrong chunk
+        // would be interrupted.
         self.buffer.watched.is_awake.swap(false, Ordering::AcqRel);
-        Look::at(self.buffer); // which interrupts it
+        Look::at(self.buffer); // this interrupts it
     }
 }
 
@@ -29,16 +30,16 @@ impl WokenThread {
 static WOKEN: Mutex<Woken> = Mutex::new(Woken::new());
 
 struct Woken {
-    /// There is room for all: hooks don't allocate.
+    /// There is room for all threads, as hooks don't allocate.
     all: Vec<WokenThread>,
     /// The number of buffers.
     buffers: usize,
 }
 
-/// Has the watcher look at the thread of `buffer`, if there is a thread that looks. Called by that thread.
+/// Has the watcher look at the thread of `buffer`, if there is a watcher. Called by that thread.
 #[inline]
 pub(crate) fn add(recorder: &Shared, buffer: &'static Buffer) {
-    // Most of those that fill chunks are looked at anyway.
+    // Most threads that fill chunks are looked at anyway.
     if reading::ARE_TAKEN
         && recorder.kept.config.stacks
         && !buffer.watched.is_awake.load(Ordering::Relaxed)
@@ -55,7 +56,7 @@ fn add_asleep(recorder: &Shared, buffer: &'static Buffer) {
     }
     let thread = WokenThread { recorder: recorder.this(), buffer };
     let mut woken = lock(&WOKEN);
-    // It may just have ended, or could not be started.
+    // The background thread may just have ended, or could not be started.
     if !process::is_there() {
         drop(woken);
         return thread.let_go();
@@ -67,7 +68,7 @@ fn add_asleep(recorder: &Shared, buffer: &'static Buffer) {
 
 /// Has the watcher look at the calling thread, which has a recorder from now on.
 pub(super) fn add_new(recorder: &Shared, buffer: &'static Buffer) {
-    // The child of a fork may find the watcher's lock taken for ever.
+    // In the child of a fork, the watcher's lock may be taken for ever.
     if !reading::ARE_TAKEN || !recorder.kept.config.stacks || process::is_forked() {
         return;
     }
@@ -75,9 +76,9 @@ pub(super) fn add_new(recorder: &Shared, buffer: &'static Buffer) {
     watched.set_thread(reading::thread_id());
     let is_new = !watched.is_counted.swap(true, Ordering::Relaxed);
     lock(&WOKEN).make_room(is_new);
-    // So that its first record has a reading, too.
+    // This gives its first record a reading, too.
     Look::at(buffer);
-    // It may still be looked at for the recorder that had the buffer before.
+    // The thread may still be looked at for the recorder that had the buffer before.
     watched.is_awake.store(false, Ordering::Release);
     add(recorder, buffer);
 }

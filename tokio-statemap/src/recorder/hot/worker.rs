@@ -6,12 +6,13 @@
 
 use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 
-/// Returns the worker that the thread is after a poll, during which it may have lost it.
+/// Returns the worker that the thread is after a poll, during which the thread may have lost it.
 pub(crate) fn after_poll() -> Option<usize> {
     worker_index().filter(|&index| is_this_thread(index))
 }
 
-/// Returns whether this thread is the worker `index` of the current runtime: the last to take its core.
+/// Returns whether this thread is the worker `index` of the current runtime: the last thread that took the worker's
+/// core.
 fn is_this_thread(index: usize) -> bool {
     #[cfg(tokio_unstable)]
     {
@@ -22,8 +23,8 @@ fn is_this_thread(index: usize) -> bool {
             index < metrics.num_workers() && metrics.worker_thread_id(index) == Some(thread)
         })
     }
-    // Without task hooks there is no way to tell, and ends of polls are not recorded. In most
-    // programs it is.
+    // Without task hooks there is no way to tell, and ends of polls are not recorded. In most programs the answer is
+    // yes.
     #[cfg(not(tokio_unstable))]
     {
         let _ = index;
@@ -34,9 +35,9 @@ fn is_this_thread(index: usize) -> bool {
 /// The worker that polls a root future.
 #[derive(Debug)]
 pub(crate) struct RootWorker {
-    /// `true` if `block_on` was called within a task's poll. The thread is then in the run loop of a
-    /// worker that was moved to another thread, possibly of another runtime, and `worker_index`
-    /// returns its index if this runtime has no worker here.
+    /// `true` if `block_on` was called within a task's poll. The thread is then in the run loop of a worker that was
+    /// moved to another thread, possibly of another runtime. If this runtime has no worker here, `worker_index` returns
+    /// the index of that worker.
     is_within_poll: bool,
     /// `true` if the runtime's workers are threads of their own.
     has_threads: Option<bool>,

@@ -37,18 +37,18 @@ pub(crate) struct KeptRecords {
     pub(crate) max_stored: u64,
     pub(crate) windows: Windows,
     pub(crate) pinned: Vec<Arc<PinnedWindow>>,
-    /// Everything up to then is dropped or pinned.
+    /// Everything up to this time is dropped or pinned.
     pub(crate) done_until: u64,
-    /// When tasks ended that are in pinned windows.
+    /// The ends of tasks that are in pinned windows.
     pub(crate) ended: Vec<(u64, u64)>,
     pub(crate) lost: Lost,
 }
 
 impl Kept {
-    /// Copies what is kept. No worker waits for that, but for the time that it takes to copy what is pinned.
+    /// Copies what is kept. No worker waits for that, except while pinned windows are copied.
     pub(crate) fn records(&self, then: Then) -> KeptRecords {
         let mut segments = Vec::new();
-        // While this is locked nothing is evicted.
+        // While this is locked, nothing is evicted.
         let mut memory_now = lock(&self.memory);
         let now = self.clock.ticks();
         self.flush();
@@ -62,8 +62,8 @@ impl Kept {
                 segment.truncate(records_until(segment.records(), now));
             }
         }
-        // What has left the store and isn't dropped yet, and what stays. Locked for no longer than that, as a hook
-        // may wait for it; nobody changes it without the lock of the memory.
+        // Takes what has left the store and isn't dropped yet, and what is pinned. Locked for no longer than that, as a
+        // hook may wait for it. Nobody changes this without the lock of the memory.
         let (max_stored, pinned, ended, done_until) = {
             let eviction = lock(&self.eviction);
             for segment in &eviction.staged {
@@ -126,7 +126,8 @@ impl Kept {
         if self.config.keep == Keep::Last || stored_events <= max_stored {
             return memory.update(segments, windows);
         }
-        // What is beyond isn't drained, and counts as refused; who is who is known from it all the same.
+        // Events beyond the limit aren't drained, and count as refused. They still tell which tasks live, and which
+        // thread is which worker.
         let (kept, until_last) = first_of(segments, max_stored, stored_events, windows);
         let mut all = memory.with_live_tasks_only();
         memory.update(&kept, &until_last);

@@ -1,4 +1,4 @@
-//! Collecting: full chunks go to the store, and threads that fill many get as many empty ones.
+//! Collecting: full chunks go to the store, and threads that fill many are given as many empty ones.
 
 use std::sync::atomic::Ordering;
 
@@ -8,8 +8,8 @@ use crate::recorder::process;
 use crate::recorder::store::buffer::Buffer;
 use crate::util::sync::lock;
 
-/// The number of empty chunks that a thread is given for each that it filled since the last time, as the next time may be
-/// later.
+/// The number of empty chunks that a thread is given for each chunk that it filled since the last collection, as the
+/// next one may be later.
 pub(crate) const AHEAD: usize = 4;
 
 /// The chunks filled by the thread that filled most, and the number that a thread may be given ahead.
@@ -24,7 +24,7 @@ impl Filled {
         self.chunks == 0
     }
 
-    /// Returns the one of the two that is more for its recorder.
+    /// Returns the one that filled more, in proportion to what a thread of its recorder may be given.
     pub(crate) fn max(self, other: Self) -> Self {
         if self.chunks * other.of > other.chunks * self.of { self } else { other }
     }
@@ -33,7 +33,7 @@ impl Filled {
 impl Kept {
     /// Moves full chunks to the store, gives threads empty ones, and evicts.
     pub(crate) fn collect(&self) -> Filled {
-        // What was found before waits to be collected now.
+        // The chunks that threads found by themselves are collected now.
         self.found_chunks.store(0, Ordering::Relaxed);
         let of = spare_chunks(&self.config);
         // There may be thousands of threads, most of which do nothing.
@@ -63,12 +63,13 @@ impl Kept {
 
     /// Has the background thread collect a chunk that a thread has filled.
     pub(crate) fn has_filled_chunk(&self) {
-        // Whoever collects sees the chunks of all threads that set it since the last time.
+        // Whoever collects sees the chunks of all threads that set this since the last time.
         self.has_full_chunks.swap(true, Ordering::AcqRel);
         process::wake();
     }
 
-    /// Gives empty chunks to threads, of which these filled so many since the last time; all have `spare` empty ones.
+    /// Gives empty chunks to the threads in `filled`, which have the number of chunks that they filled since the last
+    /// time. All threads together have `spare` empty chunks.
     fn supply(&self, filled: &[(&Buffer, usize)], mut spare: usize) {
         let in_all = chunks_in_all(&self.config);
         let each = (in_all / filled.len().max(1)).clamp(1, spare_chunks(&self.config));
@@ -80,7 +81,7 @@ impl Kept {
             wanted += lacks(buffer, chunks);
         }
         if spare + wanted > in_all {
-            // Those that do nothing just then have them.
+            // Threads that do nothing just then have them.
             spare = self.take_back(AHEAD);
         }
         for &(buffer, chunks) in filled {
@@ -99,8 +100,8 @@ impl Kept {
         }
     }
 
-    /// Takes back the empty chunks that threads don't need: each keeps `ahead` times as many as were collected from it at
-    /// once since the last time. Returns how many all have left.
+    /// Takes back the empty chunks that threads don't need. Each thread keeps `ahead` times as many as were collected
+    /// from it at once since the last time. Returns how many chunks all threads have left.
     pub(crate) fn take_back(&self, ahead: usize) -> usize {
         let mut left = 0;
         for buffer in self.buffers() {
@@ -138,11 +139,11 @@ mod tests {
         threads.iter_mut().for_each(|thread| fill(&recorder, thread, 9));
         recorder.kept.collect();
         assert_eq!(spare(), [1; THREADS]);
-        // One alone has more, of what is left.
+        // A single thread has more, of what is left.
         fill(&recorder, &mut threads[7], 9);
         recorder.kept.collect();
         assert_eq!((spare()[7], spare().iter().sum::<usize>()), (in_all - THREADS + 1, in_all));
-        // The next finds that the others don't need theirs.
+        // The next collection finds that the others don't need theirs.
         fill(&recorder, &mut threads[8], 9);
         recorder.kept.collect();
         assert!(spare()[8] == 32 && spare().iter().sum::<usize>() <= in_all, "{:?}", spare());
@@ -150,7 +151,7 @@ mod tests {
         // What was given in a burst goes back.
         (0..2).for_each(|_| _ = recorder.kept.take_back(AHEAD));
         assert_eq!(spare(), [0; THREADS]);
-        // One that fills little keeps some.
+        // A thread that fills little keeps some.
         fill(&recorder, &mut threads[8], 1);
         recorder.kept.collect();
         recorder.kept.take_back(AHEAD);

@@ -22,9 +22,9 @@ const AROUND: Duration = Duration::from_millis(20);
 const SHORTEST_LONG_POLL: Duration = Duration::from_micros(100);
 
 impl Kept {
-    /// Finds an empty chunk for a thread that was given none in time. It doesn't wait for whoever has the store, and
-    /// nobody prefaults its memory. Returns `None` if there is no background thread, or if threads found too many since
-    /// that last came round, as then it is the thread's own work to keep the store within its bounds.
+    /// Finds an empty chunk for a thread that was given none in time. It doesn't wait for the lock of the store, and
+    /// doesn't prefault the chunk. Returns `None` if there is no background thread, or if threads found too many chunks
+    /// since that last came round. Then the thread itself has to keep the store within its bounds.
     #[cold]
     #[inline(never)]
     pub(crate) fn find_writer(&self) -> Option<RecordWriter> {
@@ -39,9 +39,10 @@ impl Kept {
         }
     }
 
-    /// Moves the full chunk of `writer` to the store, and returns the chunk to fill next, for a thread of which too many
-    /// wait, or that has no empty one: the background thread doesn't keep up, or isn't there. Gives the full chunk back in
-    /// the child of a fork in which that can't be done. Must only be called by the thread of `buffer`.
+    /// Moves the full chunk of `writer` to the store, and returns the chunk to fill next. This is for a thread that has
+    /// no empty chunk, or of which too many full ones wait, because the background thread doesn't keep up or isn't
+    /// there. Gives the full chunk back in the child of a fork in which that can't be done. Must only be called by the
+    /// thread of `buffer`.
     #[cold]
     #[inline(never)]
     pub(crate) fn hand_over(
@@ -57,7 +58,7 @@ impl Kept {
             self.add_anchor_in_hook();
         }
         buffer.hand_over(writer, notes, &self.store);
-        // First, so that the chunk of an evicted block can be filled next while it is in the cache.
+        // Done first, so that the chunk of an evicted block can be filled next while it is in the cache.
         self.after_drain_in_hook();
         Ok(buffer.next_writer(&self.store))
     }
@@ -88,8 +89,8 @@ impl Kept {
         lock(&self.store).exceeds_by(max_events, margin)
     }
 
-    /// Evicts the oldest blocks while the newer ones alone hold `max_events`, less what is pinned. What they
-    /// say about tasks that are still alive is applied to the memory.
+    /// Evicts the oldest blocks while the newer ones alone hold `max_events`, less what is pinned. What the evicted
+    /// blocks say about live tasks is applied to the memory.
     #[inline(never)]
     fn evict_surplus(&self) {
         let Some(mut eviction) = self.lock_eviction() else { return };
@@ -105,17 +106,17 @@ impl Kept {
         self.count_dropped(dropped, &eviction);
     }
 
-    /// Evicts in a hook: what is evicted is left to the background thread, unless there is none, or too much.
+    /// Evicts in a hook. What is evicted is left to the background thread, unless there is none, or too much waits.
     #[inline(never)]
     fn evict_surplus_in_hook(&self) {
         let Some(mut eviction) = self.lock_eviction() else { return };
         let Some(mut memory) = try_lock(&self.memory) else { return };
         let Some(windows) = try_lock(&self.windows) else { return };
         self.stage(&mut eviction, None);
-        // While a long poll goes on that thread keeps so many on purpose.
+        // While a long poll goes on, the background thread keeps this many on purpose.
         let most = self.max_staged() + self.config.max_events as u64 / 8;
         if !process::is_there() || eviction.staged_events > most {
-            // Each step by itself, as the stack of a hook is bounded.
+            // Each step is a function of its own, as the stack of a hook is bounded.
             eviction.sort();
             memory.sums.expect_long_poll(&|| self.long_poll_ticks());
             memory.update(&eviction.staged, &windows.all);
@@ -128,9 +129,9 @@ impl Kept {
         lock(&self.store).recycle(segment.into_chunk());
     }
 
-    /// Usually there is nothing to evict, and what can't be done now is done by the next caller. A hook never waits
-    /// for a capture. It waits for another thread that evicts only if that one has been preempted for so long
-    /// that memory would grow without bound.
+    /// Locks the eviction if nobody else does. Usually there is nothing to evict, and what can't be done now is done by
+    /// the next caller. A hook never waits for a capture. It waits for another thread that evicts only if that one has
+    /// been preempted for so long that memory would grow without bound.
     fn lock_eviction(&self) -> Option<MutexGuard<'_, Eviction>> {
         match try_lock(&self.eviction) {
             // The store's lock is released before waiting: the evicting thread needs it.
@@ -149,18 +150,19 @@ impl Kept {
         let dropped_until = self.dropped_until.load(Ordering::Relaxed);
         move |ticks| {
             ticks < dropped_until
-                // While something is evicted, none is dropped.
+                // While something is evicted, nothing counts as dropped.
                 && try_lock(&self.eviction).is_some_and(|eviction| !eviction.pinned.holds(ticks))
         }
     }
 
-    /// Moves what is old enough out of the store, and what is no later than `at_least`. Returns whether there was anything.
+    /// Moves what is old enough out of the store, and what is no later than `at_least`. Returns whether there was
+    /// anything.
     #[inline(never)]
     fn stage(&self, eviction: &mut Eviction, at_least: Option<u64>) -> bool {
         let kept = self.max_stored(eviction);
         let until_ticks = lock(&self.store).evictable_until(kept);
         let Some(until_ticks) = until_ticks.max(at_least) else { return false };
-        // In a loop of its own, as both need much stack.
+        // This loop is separate, as both need much stack.
         for buffer in lock(&self.buffers).iter() {
             buffer.seal(&self.store);
         }
@@ -180,7 +182,7 @@ impl Kept {
         true
     }
 
-    /// Returns how many events the store is to keep: what is pinned counts, too.
+    /// Returns how many events the store is to keep. Pinned events count, too.
     pub(super) fn max_stored(&self, eviction: &Eviction) -> u64 {
         (self.config.max_events as u64).saturating_sub(eviction.pinned.events())
     }
@@ -194,13 +196,14 @@ impl Kept {
         }
     }
 
-    /// Returns from how many ticks on a poll is long. Never inlined, as hooks evict, and the stack of a hook is bounded.
+    /// Returns the length in ticks from which on a poll is long. Never inlined, as hooks evict, and the stack of a hook
+    /// is bounded.
     #[inline(never)]
     pub(super) fn long_poll_ticks(&self) -> u64 {
         self.clock.rate().ticks(self.config.long_poll)
     }
 
-    /// Returns how many events may wait until they are looked through.
+    /// Returns how many events may wait to be looked through.
     fn max_staged(&self) -> u64 {
         self.config.max_events as u64 / 2
     }
@@ -216,8 +219,7 @@ impl Kept {
     /// Returns the events that were emitted up to now and are not kept.
     pub(crate) fn lost_now(&self) -> Lost {
         self.flush();
-        // Nothing is evicted while this is locked; and no one waits for a buffer while holding the
-        // store.
+        // While this is locked, nothing is evicted. And nobody waits for a buffer while holding the store.
         let _memory = lock(&self.memory);
         let (staged, max_stored) = {
             let eviction = lock(&self.eviction);
@@ -243,7 +245,7 @@ impl Kept {
         }
     }
 
-    /// Returns how many of `stored_events` exceed `max_stored`: refused, and dropped.
+    /// Returns how many of `stored_events` exceed `max_stored`, as refused and as dropped events.
     fn surplus(&self, stored_events: u64, max_stored: u64) -> (u64, u64) {
         let surplus = stored_events.saturating_sub(max_stored);
         match self.config.keep {

@@ -22,8 +22,8 @@ pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
     (config.max_events / 8 / chunk_records(config)).clamp(1, 32)
 }
 
-/// Returns how many empty chunks all threads together are given ahead at most, and how many they find by themselves
-/// between two rounds of the background thread: so the memory is bounded, however many threads there are.
+/// Returns how many empty chunks all threads together are given ahead at most, and how many they may find by themselves
+/// between two rounds of the background thread. So the memory is bounded, however many threads there are.
 pub(super) fn chunks_in_all(config: &CollectorConfig) -> usize {
     const MIN: usize = 8;
     (config.max_events / 4 / chunk_records(config)).max(MIN)

@@ -1,17 +1,18 @@
 //! Keeps full chunks, what evicted records left, and the windows, behind locks that only this module takes.
 //!
-//! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and ends
-//! windows, and [`capture`] copies what is kept at one moment.
+//! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and
+//! ends windows, and [`capture`] copies what is kept at one moment.
 //!
 //! # The order of locks
 //!
 //! A lock is only waited for by a thread that holds none of those after it:
 //!
 //! 1. `eviction`, by whoever evicts.
-//! 2. `memory`. Who evicts has both, so nothing is evicted while it is locked. Only a capture, and a
-//!    count of what is lost, wait for `eviction` while they hold `memory`, and who evicts never waits for `memory`.
+//! 2. `memory`. Whoever evicts holds both, so nothing is evicted while it is locked. Only a capture, and a count of
+//!    what is lost, wait for `eviction` while they hold `memory`, and whoever evicts never waits for `memory`.
 //! 3. `windows`. The mode is only changed while it is locked.
-//! 4. `late`, which a hook may wait for, but not in the child of a fork. Nothing waits for another lock while it is locked.
+//! 4. `late`, which a hook may wait for, but not in the child of a fork. Nothing waits for another lock while it is
+//!    locked.
 //! 5. `buffers`, and the reading side of one of them.
 //! 6. `store`.
 
@@ -68,10 +69,10 @@ pub(crate) struct Kept {
     streams: AtomicU32,
     /// `true` if any thread filled a chunk since full ones were last collected.
     has_full_chunks: AtomicBool,
-    /// The number of empty chunks that threads [found](Self::find_writer) by themselves since then.
+    /// The number of empty chunks that threads have [found](Self::find_writer) by themselves since then.
     found_chunks: AtomicUsize,
     dropped_events: AtomicU64,
-    /// All events before were dropped or are pinned, in ticks.
+    /// The time before which all events were dropped or are pinned, in ticks.
     dropped_until: AtomicU64,
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
     refused_at_drain: AtomicU64,
@@ -116,7 +117,7 @@ impl Kept {
         (buffer, writer, thread)
     }
 
-    /// Never inlined: a hook comes here, and what makes the rings needs much stack, too.
+    /// Never inlined: a hook calls this, and making the rings needs much stack, too.
     #[inline(never)]
     fn with_rings(&self, reader: ReaderEnd) -> (&'static Buffer, RecordWriter) {
         let writer = self.take_unused();
@@ -125,7 +126,7 @@ impl Kept {
         (buffer, writer)
     }
 
-    /// Moves what a thread that ended left in its buffer to the store. The buffer is ready for the next thread.
+    /// Moves what a thread that ended left in its buffer to the store. Then the buffer is ready for the next thread.
     pub(crate) fn reassign(
         &self,
         buffer: &Buffer,
@@ -150,7 +151,8 @@ impl Kept {
         self.reentrant_events.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns whether nothing is locked. In the child of a fork, what the parent's other threads had locked stays so.
+    /// Returns whether nothing is locked. In the child of a fork, all that the parent's other threads had locked stays
+    /// locked.
     pub(crate) fn is_free(&self) -> bool {
         try_lock(&self.buffers).is_some_and(|all| all.iter().all(|buffer| buffer.is_free()))
             && try_lock(&self.store).is_some()
@@ -196,7 +198,8 @@ impl Kept {
         lock(&self.windows)
     }
 
-    /// Moves what is in the threads' buffers to the store, and evicts nothing. Returns the number of events moved.
+    /// Moves what is in the threads' buffers to the store, without evicting anything. Returns the number of events
+    /// moved.
     pub(crate) fn flush_buffers(&self) -> u64 {
         self.buffers().iter().map(|buffer| buffer.flush(&self.store)).sum()
     }

@@ -7,15 +7,15 @@ use crate::recorder::store::segment::{Segment, StreamId};
 use crate::util::sync::lock;
 
 impl Kept {
-    /// Returns where `task` was spawned, as far as that is known. There may be a million records to go through.
+    /// Returns where `task` was spawned, as far as that is known. There may be a million records to search.
     pub(crate) fn origin(&self, task: u64) -> Option<LocationId> {
         let evicted = || lock(&self.memory).live_tasks.task(task)?.location;
-        // It may be evicted meanwhile.
+        // The spawn may be evicted meanwhile.
         evicted().or_else(|| self.recorded_origin(task)).or_else(evicted)
     }
 
-    /// Returns where its record says that `task` was spawned. Searches from the youngest on: what is handed over meanwhile
-    /// is found there.
+    /// Returns where a record says that `task` was spawned. Searches from the youngest records on, so that a chunk that
+    /// is handed over meanwhile is found in the store.
     fn recorded_origin(&self, task: u64) -> Option<LocationId> {
         let buffers = self.buffers();
         let mut found = None;
@@ -60,15 +60,15 @@ impl Kept {
 /// The spawn of a task, as a record has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spawn {
-    /// The stream it is in, and when the records begin in which it was found.
+    /// The stream that it is in, and the time at which the records begin in which it was found.
     stream: StreamId,
     from: u64,
-    /// `None` if there is none, or it is noted at the end of what was written before these records.
+    /// `None` if there is none, or if it is noted at the end of the records before these.
     location: Option<LocationId>,
 }
 
 impl Spawn {
-    /// Finds the spawn of `task`, or where it was first seen, in records of one stream.
+    /// Finds the spawn of `task`, or the record of its origin, in records of one stream.
     fn find(stream: StreamId, records: &[Record], task: u64) -> Option<Self> {
         let mut notes = Notes::default();
         for record in records {

@@ -15,7 +15,7 @@ use crate::sys::sync::MutexGuard;
 use crate::util::sync::{lock, try_lock};
 
 impl Kept {
-    /// Starts recording, after a call of `prepare`. Has no effect if it is started.
+    /// Starts recording, after calling `prepare`. Has no effect if recording is started.
     pub(crate) fn start(&self, prepare: impl FnOnce()) {
         self.take_anchor();
         let mut windows = lock(&self.windows);
@@ -36,7 +36,7 @@ impl Kept {
         }
     }
 
-    /// Stops recording, and then calls `finish`. Returns whether it was started.
+    /// Stops recording, and then calls `finish`. Returns whether recording was started.
     pub(crate) fn stop(&self, finish: impl FnOnce()) -> bool {
         // In the child of a fork it may stay locked for ever.
         let windows =
@@ -89,8 +89,8 @@ impl Kept {
         }
     }
 
-    /// Takes an anchor of the clock if one is due. Where that shows that the clock jumped, a new window begins: a poll
-    /// that spans it is cut, and what is between isn't recorded time.
+    /// Takes an anchor of the clock if one is due. If that shows that the clock jumped, a new window begins: a poll
+    /// that spans the jump is cut, and the time of the jump isn't recorded time.
     #[inline]
     pub(crate) fn take_anchor(&self) {
         if self.clock.is_due() {
@@ -101,7 +101,7 @@ impl Kept {
     #[cold]
     #[inline(never)]
     fn take_anchor_now(&self) {
-        // Where only hooks took anchors, there may be several.
+        // If only hooks took anchors, there may be several findings.
         while let Some(found) = self.clock.take_anchor() {
             match found {
                 Found::JumpSomewhere => {}
@@ -114,7 +114,7 @@ impl Kept {
     /// Ends the open window at `to` and begins another at `from`, in ticks.
     #[inline(never)]
     fn split_window(&self, to: u64, from: u64) {
-        // The child of a fork doesn't wait: the poll that spans the jump is told wrong there.
+        // The child of a fork doesn't wait: there, the length of the poll that spans the jump may be wrong.
         let windows = match process::is_there() {
             true => Some(lock(&self.windows)),
             false => try_lock(&self.windows),
@@ -131,9 +131,9 @@ impl Kept {
     }
 
     fn begin_window(&self, windows: &mut Windows, window: Window) {
-        // Every task may be late, until an upper bound is known.
+        // Every task may be late until an upper bound is known.
         let late = Arc::new(LateTasks::new());
-        // Dropped after the lock is released: hooks wait for it.
+        // Dropped after the lock is released, as hooks wait for it.
         let _before = self
             .lock_late(process::is_forked)
             .map(|mut current| std::mem::replace(&mut *current, Arc::clone(&late)));
@@ -150,18 +150,18 @@ impl Kept {
         }
     }
 
-    /// Returns the late tasks of the current window; `None` in the child of a fork in which they stay locked: then the origins
-    /// of tasks from before the window aren't recorded.
+    /// Returns the late tasks of the current window. `None` in the child of a fork in which they stay locked: then the
+    /// origins of tasks from before the window aren't recorded.
     pub(crate) fn late(&self) -> Option<Arc<LateTasks>> {
         self.lock_late(process::is_forked).map(|late| Arc::clone(&late))
     }
 
-    /// Locks the late tasks. In the child of a fork it doesn't wait: another thread of the parent may have had the lock.
+    /// Locks the late tasks. The child of a fork doesn't wait: another thread of the parent may have had the lock.
     pub(in crate::recorder) fn lock_late(
         &self,
         is_forked: impl FnOnce() -> bool,
     ) -> Option<MutexGuard<'_, Arc<LateTasks>>> {
-        // Asked only if the lock is taken, as it is a system call.
+        // This is asked only if the lock is taken, as it is a system call.
         try_lock(&self.late).or_else(|| (!is_forked()).then(|| lock(&self.late)))
     }
 
@@ -178,19 +178,19 @@ impl Kept {
         }
     }
 
-    /// Returns whether recording is started. While the store is full nothing is recorded all the same.
+    /// Returns whether recording is started. This stays `true` while the store is full and nothing is recorded.
     pub(crate) fn is_recording(&self) -> bool {
         self.mode.get() != Mode::Off
     }
 
-    /// Returns when the window began that is open, in ticks; `None` if nothing is recorded. Takes no lock: hooks
-    /// that find one on the windows taken leave their work to the next.
+    /// Returns when the open window began, in ticks; `None` if nothing is recorded. Takes no lock, as hooks that find
+    /// the windows locked leave their work to the next hook.
     pub(crate) fn recording_since(&self) -> Option<u64> {
         let records = matches!(self.mode.get(), Mode::On | Mode::FastPath);
         records.then(|| self.window_from.load(Ordering::Relaxed))
     }
 
-    /// Returns for how long was recorded so far, in ticks.
+    /// Returns the time that was recorded so far, in ticks.
     pub(crate) fn recorded_ticks(&self) -> u64 {
         lock(&self.windows).recorded_until(self.clock.ticks())
     }

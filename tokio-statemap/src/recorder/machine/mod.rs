@@ -24,12 +24,12 @@ impl Machine {
         Self { throttling: Mutex::default(), steal: counts_steal.then(Mutex::default) }
     }
 
-    /// Reads the CPU limit where recording is started.
+    /// Reads the CPU limit as recording is started.
     pub(crate) fn start(&self) {
         lock(&self.throttling).start(cgroup::limit());
     }
 
-    /// Reads the CPU limit where recording is stopped.
+    /// Reads the CPU limit as recording is stopped.
     pub(crate) fn stop(&self) {
         lock(&self.throttling).stop(cgroup::limit());
     }
@@ -42,19 +42,19 @@ impl Machine {
     /// Notes the time that the host has taken so far, if the kernel counts it.
     pub(crate) fn note_steal(&self, clock: &Clock) {
         if let Some(steal) = &self.steal {
-            // Read within the lock, so that they are in order.
+            // Read under the lock, so that the counts are in order.
             lock(steal).note(clock);
         }
     }
 
-    /// Notes it if the last time is long ago.
+    /// Notes it if it was noted last long ago.
     pub(crate) fn note_steal_if_due(&self, clock: &Clock) {
         if let Some(steal) = &self.steal {
             lock(steal).note_if_due(clock);
         }
     }
 
-    /// Returns what was noted, by time in ticks.
+    /// Returns the noted counts, by time in ticks.
     pub(crate) fn steal_counts(&self) -> Vec<(u64, u64)> {
         self.steal.as_ref().map(|steal| lock(steal).all().to_vec()).unwrap_or_default()
     }

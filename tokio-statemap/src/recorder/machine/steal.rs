@@ -1,6 +1,6 @@
 //! The time that the host of a virtual machine took, as the kernel counted it in the course of the recording.
 //!
-//! Time off the processor without any other reason is only the host's as far as the kernel counted so much meanwhile.
+//! Time off the processor for no other reason counts as the host's only as far as the kernel counted as much meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::recorder::clock::Clock;
 /// The most counts that are kept; beyond that, every second one is dropped.
 const MOST: usize = 4096;
 
-/// The least time between two counts at first. To read one takes some 0.1 ms.
+/// The least time between two counts at first. Reading a count takes some 0.1 ms.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The counts at several moments.
@@ -37,14 +37,14 @@ fn stolen_ns() -> Option<u64> {
 }
 
 impl StealCounts {
-    /// Notes what the kernel has counted so far; nothing where it doesn't count that.
+    /// Notes what the kernel has counted so far, if it counts that.
     pub(super) fn note(&mut self, clock: &Clock) {
         if let Some(stolen_ns) = stolen_ns() {
             self.add(clock.ticks(), stolen_ns);
         }
     }
 
-    /// Notes it if the last time is long ago.
+    /// Notes it if it was noted last long ago.
     pub(super) fn note_if_due(&mut self, clock: &Clock) {
         let now = Instant::now();
         if self.due.is_none_or(|due| now >= due) {
@@ -53,7 +53,7 @@ impl StealCounts {
         }
     }
 
-    /// Returns what was noted, by time.
+    /// Returns the noted counts, by time.
     pub(super) fn all(&self) -> &[(u64, u64)] {
         &self.all
     }

@@ -19,7 +19,7 @@ pub struct CpuLimit {
 pub(super) struct ThrottlingSoFar {
     /// The effect up to the last stop.
     until_stop: Option<CpuLimit>,
-    /// The limit when recording was started, while it is.
+    /// The limit when recording was started; `None` while it is stopped.
     at_start: Option<Option<LimitedGroup>>,
 }
 
@@ -36,7 +36,7 @@ impl ThrottlingSoFar {
     pub(super) fn until(&self, now: Option<LimitedGroup>) -> Option<CpuLimit> {
         let (Some(at_start), Some(now)) = (&self.at_start, now) else { return self.until_stop };
         let before = self.until_stop.unwrap_or_default();
-        // What another limit did before isn't known: nothing of it counts.
+        // It isn't known what another limit did before, so none of it counts.
         let same = at_start.as_ref().filter(|at_start| at_start.folder == now.folder);
         let added = |now: u64, at_start: Option<u64>| now.saturating_sub(at_start.unwrap_or(now));
         Some(CpuLimit {
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(so_far.until(group("a", 99, 999)), throttling(3, 50));
         so_far.start(group("a", 100, 1000));
         assert_eq!(so_far.until(group("a", 101, 1001)), throttling(4, 51));
-        // Another group: what it did before isn't known.
+        // This is another group, of which it isn't known what it did before.
         assert_eq!(so_far.until(group("b", 500, 5000)), throttling(3, 50));
         assert_eq!(so_far.until(None), throttling(3, 50));
     }

@@ -7,7 +7,7 @@ use crate::util::heapsort::{heapify, heapsort, sift_root};
 /// The state while segments are split. It is kept for its memory, as hooks evict.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByWindow {
-    /// The segments of which records are left, and the time of the next one: a heap, whose root is the earliest.
+    /// The segments that have records left, each after the time of its next record: a heap whose root is the earliest.
     left: Vec<(u64, usize)>,
     /// The number of records taken from each segment.
     taken: Vec<usize>,
@@ -41,7 +41,7 @@ impl ByWindow {
         self.runs.clear();
     }
 
-    /// Takes the records that are left before `until`.
+    /// Takes the records before `until` that are left.
     pub(super) fn take_until(&mut self, segments: &[Segment], until: u64) {
         self.runs.clear();
         while let Some(&(next, segment)) = self.left.first() {
@@ -74,17 +74,17 @@ impl ByWindow {
         self.left.clear();
     }
 
-    /// The runs in the window, in the order of the segments.
+    /// Returns the runs in the window, in the order of the segments.
     pub(super) fn runs<'a>(&'a self, segments: &'a [Segment]) -> Runs<'a> {
         Runs { segments, parts: Some(&self.runs) }
     }
 }
 
-/// The runs of records of one window, but for empty ones.
+/// The runs of records of one window, without empty ones.
 #[derive(Clone, Debug)]
 pub(super) struct Runs<'a> {
     segments: &'a [Segment],
-    /// The parts of these that are in it; `None` if all of them are.
+    /// The parts of the segments that are in the window; `None` if all of them are.
     parts: Option<&'a [Run]>,
 }
 
@@ -163,7 +163,7 @@ mod tests {
                 taken += found.iter().map(|(_, run)| run.len()).sum::<usize>();
                 from = until;
             }
-            // Not windows times segments.
+            // The work isn't the number of windows times that of segments.
             assert!(taken == records().count() && runs <= taken, "{runs} of {taken}");
         }
     }

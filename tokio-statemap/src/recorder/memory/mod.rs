@@ -1,7 +1,7 @@
 //! The remains of evicted records: the tasks that live, sums, and the records around the longest polls.
 //!
-//! Evicted records pass through [`eviction`], which pins what is around the longest polls. What it drops is applied to the
-//! [`Memory`]: first to [`live_tasks`], then to [`sums`].
+//! Evicted records pass through [`eviction`], which pins what is around the longest polls. What it drops is applied to
+//! the [`Memory`]: first to [`live_tasks`], then to [`sums`].
 
 mod by_window;
 pub(crate) mod eviction;
@@ -29,7 +29,7 @@ impl Memory {
         Self { live_tasks: self.live_tasks.clone(), ..Self::default() }
     }
 
-    /// Applies evicted records, those of each stream in their order. `windows` are those that are kept.
+    /// Applies evicted records, those of each stream in their order. `windows` are the windows that are kept.
     pub(crate) fn update(&mut self, segments: &[Segment], windows: &[Window]) {
         let mut last_ticks = None;
         for segment in segments {
@@ -48,7 +48,7 @@ impl Memory {
     fn update_by_window(&mut self, segments: &[Segment], last_ticks: u64, windows: &[Window]) {
         let mut by_window = std::mem::take(&mut self.by_window);
         by_window.begin(segments);
-        // What is earlier is late: its hook read the clock in an earlier window, and recorded it in this one.
+        // Earlier records are late: their hook read the clock in an earlier window, and recorded them in this one.
         while let Some(next) = self.live_tasks.next_window(last_ticks, windows) {
             by_window.take_until(segments, next.from);
             self.update_from(by_window.runs(segments), windows);
@@ -63,12 +63,12 @@ impl Memory {
     /// Applies records of one window.
     fn update_from(&mut self, runs: Runs<'_>, windows: &[Window]) {
         self.live_tasks.update(runs.clone());
-        // While all tasks are known.
+        // Added up while all tasks are known.
         self.sums.add(runs, &self.live_tasks, windows, self.live_tasks.window());
         self.live_tasks.end_update();
     }
 
-    /// Forgets the windows of which no event is kept: everything up to `ticks` was applied.
+    /// Forgets the windows of which no event is kept, as everything up to `ticks` was applied.
     pub(crate) fn forget_windows(&mut self, ticks: u64, windows: &mut Windows) {
         self.live_tasks.advance_to(ticks, &windows.all);
         let over = self.live_tasks.window();
@@ -81,8 +81,8 @@ impl Memory {
     }
 }
 
-/// Returns the place of `id` in what is sorted by ids, or else the place where it would be. A tree would take more stack,
-/// which hooks have little of.
+/// Returns the place of `id` in an array sorted by ids, or else the place where it would be. A tree would take more
+/// stack, of which hooks have little.
 fn find<T>(all: &[(u32, T)], id: u32) -> Result<usize, usize> {
     find_id(all.len(), id, &|place| all[place].0)
 }

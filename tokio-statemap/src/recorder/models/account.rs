@@ -11,7 +11,7 @@ use crate::recorder::store::segment::StreamId;
 use crate::recorder::window::Window;
 use crate::trace::snapshot::Snapshot;
 
-/// Returns a recorder with chunks of two records, of which a thread has one to spare.
+/// Returns a recorder with chunks of two records, and one spare chunk for each thread.
 pub(super) fn recorder(keep: Keep, max_events: usize) -> Recorder {
     let config = CollectorConfig {
         keep,
@@ -26,7 +26,7 @@ pub(super) fn recorder(keep: Keep, max_events: usize) -> Recorder {
     recorder
 }
 
-/// Returns the ids of the thread with this number: it emits them in this order.
+/// Returns the ids of the thread with this number, in the order in which it emits them.
 pub(super) fn ids(number: u64, range: Range<u64>) -> Range<u64> {
     number * 100 + range.start..number * 100 + range.end
 }
@@ -38,8 +38,8 @@ pub(super) fn emit(recorder: &Recorder, thread: &mut ThreadRecorder, ids: Range<
     }
 }
 
-/// Returns how many events there are in `snapshot`, which must be those that each thread emitted last, each once and in
-/// order, of one stream, after those that were dropped or `taken` before. With those.
+/// Checks that `snapshot` has the last events that each thread emitted: each once, in order, and in one stream. All
+/// before them must be dropped, or among the `taken` ones. Returns the number of all these events.
 pub(super) fn check(snapshot: &Snapshot, taken: u64) -> u64 {
     let mut threads: BTreeMap<u64, Vec<(StreamId, u64)>> = BTreeMap::new();
     for segment in &snapshot.capture.segments {
@@ -57,7 +57,7 @@ pub(super) fn check(snapshot: &Snapshot, taken: u64) -> u64 {
         before += from;
     }
     let gone = snapshot.capture.lost.total() + taken;
-    // Of a thread of which nothing is kept it isn't known how many those were.
+    // If nothing of a thread is kept, it isn't known how many of its events those were.
     assert!(before <= gone, "{before} before what is kept, {gone} dropped: {threads:?}");
     kept + gone
 }

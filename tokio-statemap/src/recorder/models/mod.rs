@@ -1,11 +1,11 @@
-//! Models: every order in which threads can run, up to a number of preemptions, of the recorder's own code on chunks
-//! of two records.
+//! Models run the recorder's own code, on chunks of two records, in every order in which its threads can run, up to a
+//! number of preemptions.
 //!
 //! `RUSTFLAGS="--cfg tokio_unstable --cfg statemap_loom" cargo test --release -p tokio-statemap --lib -- models::`
 //!
-//! Real are the chunks, the buffers, the store, eviction, retention, retirement and snapshots. loom's are the atomics
-//! that order the records of a chunk, and the locks of the recorder. What stands in: [`ring`] for `rtrb`'s rings, and
-//! a clock that counts.
+//! The chunks, the buffers, the store, eviction, retention, retirement and snapshots are real. The atomics that order
+//! the records of a chunk, and the locks of the recorder, are loom's. [`ring`] stands in for `rtrb`'s rings, and the
+//! clock only counts.
 
 mod account;
 mod chunk;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The clock of a model: it goes on by one each time it is read.
 static TICKS: AtomicU64 = AtomicU64::new(1);
 
-/// Reads it.
+/// Reads this clock.
 pub(crate) fn ticks() -> u64 {
     TICKS.fetch_add(1, Ordering::Relaxed)
 }
@@ -28,7 +28,7 @@ const PREEMPTIONS: usize = 2;
 
 /// Calls `program` for each order in which its threads can run.
 fn every_order(program: impl Fn() + Sync + Send + 'static) {
-    // Of whole programs there is one clock, and one process.
+    // Whole programs share one clock and one process.
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = crate::util::sync::lock(&ONE_AT_A_TIME);
     let mut model = loom::model::Builder::new();

@@ -1,4 +1,4 @@
-//! A recorder: threads that record and end, one that collects, and one that takes snapshots.
+//! Models of a recorder: threads that record and end, one that collects, and one that takes snapshots.
 
 use loom::thread;
 

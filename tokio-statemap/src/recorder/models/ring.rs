@@ -1,5 +1,5 @@
-//! A stand-in for `rtrb` in a model: the same interface, and the same order of loads and stores, with loom's
-//! atomics, which `rtrb` can't be built with. That `rtrb` itself keeps to it is up to its own tests, Miri and
+//! A stand-in for `rtrb` in a model: the same interface, and the same order of loads and stores, with loom's atomics,
+//! with which `rtrb` can't be built. Whether `rtrb` itself keeps to that order is up to its own tests, Miri and
 //! ThreadSanitizer.
 
 use std::cell::Cell;
@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering;
 use crate::sys::sync::{Accesses, Arc, AtomicUsize};
 use crate::util::sync::lock;
 
-/// The buffer of a ring of which each end has one part.
+/// The buffer of a ring, which both ends share.
 #[derive(Debug)]
 pub(crate) struct RingBuffer<T> {
-    /// Locked only to be moved from and to without `unsafe`: std's locks order nothing in a model.
+    /// Locked only so that items can be moved in and out without `unsafe`: std's locks order nothing in a model.
     slots: Box<[Mutex<Option<T>>]>,
     accesses: Accesses,
     /// The number of items that were ever taken.
@@ -37,7 +37,7 @@ pub(crate) struct Consumer<T> {
     cached_tail: Cell<usize>,
 }
 
-/// Why nothing was added.
+/// The reason why nothing was added.
 #[derive(Debug)]
 pub(crate) enum PushError<T> {
     Full(T),
@@ -90,7 +90,7 @@ impl<T> Producer<T> {
         &self.buffer
     }
 
-    /// Returns how many more there is room for.
+    /// Returns how many more items there is room for.
     pub(crate) fn slots(&self) -> usize {
         self.cached_head.set(self.buffer.head.load(Ordering::Acquire));
         self.buffer.capacity() - (self.tail - self.cached_head.get())
@@ -103,7 +103,8 @@ impl<T> Consumer<T> {
         self.cached_tail.get() - self.head
     }
 
-    /// Calls `see` with one that waits, of those that [`slots`](Self::slots) counted. It stands for `rtrb`'s slices.
+    /// Calls `see` with an item that waits, one of those that [`slots`](Self::slots) counted. This stands in for
+    /// `rtrb`'s slices.
     pub(crate) fn see<R>(&self, number: Option<usize>, see: impl FnOnce(Option<&T>) -> R) -> R {
         let Some(number) = number else { return see(None) };
         let place = (self.head + number) % self.buffer.capacity();

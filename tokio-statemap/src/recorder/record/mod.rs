@@ -1,4 +1,4 @@
-//! Records: the 16 bytes that an event is kept as, what their payloads hold, and how they are read.
+//! Records: the 16 bytes that an event is kept as, the contents of their payloads, and the reading of both.
 
 mod queue;
 pub(crate) mod reader;
@@ -12,8 +12,8 @@ pub(crate) use woken_by::{WOKEN_BY_BITS, WokenBy, for_recorder, pack_root};
 /// The index of a spawn location in [`Locations`](crate::recorder::hot::locations::Locations).
 pub(crate) type LocationId = u32;
 
-/// The number of the place where a task waits, from 1 on, as [`table`](crate::recorder::chains::table) gives it. It fits
-/// into 14 bits.
+/// The number of the place where a task waits, from 1 on, as [`table`](crate::recorder::chains::table) gives it. It
+/// fits into 14 bits.
 pub(crate) type WaitId = u16;
 
 /// No wait, or one that isn't known.
@@ -34,8 +34,8 @@ const CODE_BITS: u32 = 8;
 pub(crate) const PAYLOAD_BITS: u32 = u64::BITS - CODE_BITS;
 const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
 
-/// The bits of the code of a kind whose payload is a task id and another value. It takes up all codes that
-/// begin as its own does, so that its payload is longer.
+/// The bits of the code of a kind whose payload is a task id and another value. Such a kind takes up all codes that
+/// begin as its own does, so that its payload can be longer.
 const PACKED_CODE_BITS: u32 = 4;
 const PACKED_PAYLOAD_BITS: u32 = u64::BITS - PACKED_CODE_BITS;
 const PACKED_PAYLOAD: u64 = (1 << PACKED_PAYLOAD_BITS) - 1;
@@ -50,7 +50,7 @@ const FIRST_NOTE: u8 = 1 << (CODE_BITS - 1);
 /// Set in the payload of a root future's records; the rest is its number.
 pub(crate) const ROOT: u64 = 1 << (PAYLOAD_BITS - 1);
 
-/// Declares [`Kind`] and the table of its codes: one row a kind.
+/// Declares [`Kind`] and the table of its codes, with one row per kind.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $code:expr,)+) => {
         /// The kind of a record. Notes are not events: they are neither counted nor limited.
@@ -94,7 +94,7 @@ kinds! {
     Location = FIRST_NOTE,
     /// From here on the thread is the worker `payload - 1`, or none with 0.
     Role = FIRST_NOTE + 1,
-    /// The task of the next `PollStart` had been ready for so many ns.
+    /// The time for which the task of the next `PollStart` had been ready, in ns.
     Ready = FIRST_NOTE + 2,
     /// The task was spawned at the location just noted, before recording started.
     LateOrigin = FIRST_NOTE + 3,
@@ -102,19 +102,19 @@ kinds! {
     End = FIRST_NOTE + 4,
     /// In chunks that several streams share: the next records are of this stream.
     Stream = FIRST_NOTE + 5,
-    /// A reading: the thread was ready to run and did not for so many ns, in all. If it is there, it
-    /// is before the two below it.
+    /// A reading: the time for which the thread was ready to run but didn't run, in ns, in all. If it is there, it is
+    /// before the two below it.
     RunDelay = FIRST_NOTE + 6,
     /// A reading: the thread's switches and major page faults, in all ([`Switches::pack`]).
     Switches = FIRST_NOTE + 7,
     /// The end of a reading: the thread's CPU time, in all, in ns.
     CpuTime = FIRST_NOTE + 8,
-    /// The next reading was taken so many ns after the record that it stands before.
+    /// The time from the record before which the next reading stands to that reading, in ns.
     Late = FIRST_NOTE + 9,
     /// The blocking pool's queue ([`Queue`]). If a task of the pool ended, its
     /// `Terminate` is next.
     Queue = FIRST_NOTE + 10,
-    /// The poll that ends next ends in waiting, there ([`WaitId`]).
+    /// The poll that ends next ends in waiting, at this place ([`WaitId`]).
     Waits = FIRST_NOTE + 11,
     /// The name of the task in the next `Named`, by its number.
     Name = FIRST_NOTE + 12,
@@ -163,8 +163,8 @@ impl Record {
         Self { ticks, word: kind.word() | payload & kind.payload_mask() }
     }
 
-    /// Creates a record with a payload that is known to fit: a task id, as Tokio counts them up from 1, or
-    /// a payload that the functions here packed.
+    /// Creates a record with a payload that is known to fit: a task id, which Tokio counts up from 1, or a payload that
+    /// the functions here packed.
     #[inline]
     pub(crate) fn event(ticks: u64, kind: Kind, payload: u64) -> Self {
         debug_assert!(payload <= kind.payload_mask());
@@ -188,7 +188,7 @@ impl Record {
         self.word & PACKED_PAYLOAD
     }
 
-    // Without the table of kinds, as they are asked of each record that is evicted.
+    // These don't use the table of kinds, as they are called for each record that is evicted.
 
     /// Returns the task, if it is the end of a poll.
     #[inline]
@@ -202,7 +202,7 @@ impl Record {
         }
     }
 
-    /// Returns where the task of the end of a poll waits; `None` if the record doesn't say.
+    /// Returns where a task waits, from the end of its poll; `None` if the record doesn't say.
     #[inline]
     pub(crate) fn wait(self) -> Option<WaitId> {
         self.is_poll_end_at().then_some(self.word as WaitId)
@@ -213,20 +213,21 @@ impl Record {
         self.word >> PACKED_PAYLOAD_BITS == Kind::PollEndAt.word() >> PACKED_PAYLOAD_BITS
     }
 
-    /// Returns whether it is the start of a poll with the time that the task was ready.
+    /// Returns whether it is the start of a poll with the time for which the task had been ready.
     #[inline]
     pub(crate) fn is_poll_start_ready(self) -> bool {
         self.word >> PACKED_PAYLOAD_BITS == Kind::PollStartReady.word() >> PACKED_PAYLOAD_BITS
     }
 
-    /// Returns the task, if this starts a poll of it that `next` ends.
+    /// Returns the task, if this record starts a poll of it that `next` ends.
     #[inline]
     pub(crate) fn whole_poll(self, next: Option<&Self>) -> Option<u64> {
         let task = next?.poll_end()?;
         self.starts_poll_of(task).then_some(task)
     }
 
-    /// Returns the task's termination, if this starts its last poll: it is next, and then the poll ends.
+    /// Returns the task's termination, if this record starts the task's last poll: if the termination is next, and then
+    /// the end of the poll.
     #[inline]
     pub(crate) fn last_poll(self, rest: &[Self]) -> Option<Self> {
         let [termination, end, ..] = *rest else { return None };
@@ -249,13 +250,13 @@ impl Record {
         (self.word >> PAYLOAD_BITS == Kind::WokenBy as u64).then(|| self.payload())
     }
 
-    /// Returns whether only the times differ.
+    /// Returns whether the records differ at most in their times.
     #[inline]
     pub(crate) fn equals_but_for_time(self, other: Self) -> bool {
         self.word == other.word
     }
 
-    /// Returns the task of a record that is an event of one.
+    /// Returns the task of a record that is an event of a task.
     #[inline]
     pub(crate) fn task(self) -> Option<u64> {
         match self.kind() {
@@ -274,7 +275,7 @@ impl Record {
     }
 }
 
-/// Returns the records without a note of who woke the task of the first poll, if they begin with that.
+/// Returns the records without the first, if that is a note of who woke the task of the first poll.
 #[inline]
 pub(crate) fn after_note(records: &[Record]) -> &[Record] {
     match records {
@@ -288,15 +289,15 @@ pub(crate) fn events_in(records: &[Record]) -> u64 {
     records.iter().filter(|record| record.is_event()).count() as u64
 }
 
-/// The bits of a task id in a packed payload. Below it is one of the values that stand beside one.
+/// The bits of a task id in a packed payload. Below it is the value that stands beside it.
 const PACKED_ID_BITS: u32 = 36;
 const LOCATION_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
 const READY_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
 const EXPONENT_BITS: u32 = 5;
 const MANTISSA_BITS: u32 = READY_BITS - EXPONENT_BITS;
 
-/// Returns a task id and how long it had been ready, in one payload: the time as a floating-point number
-/// with 19 bits of mantissa, so good to 4 ppm (28 ns of 7 ms). `None` if either doesn't fit.
+/// Returns a task id and how long the task had been ready, in one payload. The time is a floating-point number with 19
+/// bits of mantissa, so it is accurate to 4 ppm (28 ns of 7 ms). `None` if either doesn't fit.
 #[inline]
 pub(crate) fn pack_ready(id: u64, ready_for_ns: u64) -> Option<u64> {
     let bits = u64::BITS - ready_for_ns.leading_zeros();
@@ -308,7 +309,7 @@ pub(crate) fn pack_ready(id: u64, ready_for_ns: u64) -> Option<u64> {
     })
 }
 
-/// The id and the time that [`pack_ready`] packed.
+/// Returns the id and the time that [`pack_ready`] packed.
 #[inline]
 pub(crate) fn unpack_ready(payload: u64) -> (u64, u64) {
     let ready = payload & ((1 << READY_BITS) - 1);
@@ -335,7 +336,7 @@ pub(crate) fn unpack_worker(payload: u64) -> Option<u32> {
     payload.checked_sub(1).and_then(|worker| u32::try_from(worker).ok())
 }
 
-/// The id and the index that [`pack_spawn`] packed.
+/// Returns the id and the index that [`pack_spawn`] packed.
 #[inline]
 pub(crate) fn unpack_spawn(payload: u64) -> (u64, u32) {
     (payload >> LOCATION_BITS, (payload & ((1 << LOCATION_BITS) - 1)) as u32)
@@ -409,7 +410,7 @@ mod tests {
                 assert_eq!(start.whole_poll(Some(&record(Kind::Terminate, id))), None);
                 assert_eq!(start.whole_poll(None), None);
             }
-            // Ids that don't fit in beside a time.
+            // These ids don't fit in beside a time.
             let far = record(Kind::PollEnd, (1 << PACKED_ID_BITS) + 4096);
             assert_eq!(record(Kind::PollEnd, 1 << PACKED_ID_BITS).whole_poll(Some(&far)), None);
             assert_eq!(record(Kind::Spawn, id).whole_poll(Some(&end)), None);
@@ -456,7 +457,7 @@ mod tests {
     fn what_does_not_fit_is_not_packed() {
         assert_eq!(pack_ready(1 << PACKED_ID_BITS, 5), None);
         assert_eq!(pack_ready(1, u64::MAX), None);
-        // The last that fit.
+        // This is the last id that fits.
         let id = (1 << PACKED_ID_BITS) - 1;
         let longest_ns = ((1 << MANTISSA_BITS) - 1) << ((1 << EXPONENT_BITS) - 1);
         let packed = pack_ready(id, longest_ns).unwrap();

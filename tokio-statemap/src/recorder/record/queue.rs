@@ -5,11 +5,11 @@ use crate::recorder::record::{LocationId, PAYLOAD_BITS};
 /// The queue of the blocking pool at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queue {
-    /// The number of tasks that wait while no thread is idle, without those for which a thread is being started.
+    /// The number of tasks that wait while no thread is idle, except those for which a thread is being started.
     pub(crate) waiting: u64,
     /// The number of threads in the pool.
     pub(crate) threads: u64,
-    /// `true` if a task of the pool just ended on this thread; and where it was spawned, if that is known.
+    /// `Some` if a task of the pool just ended on this thread, with the location where the task was spawned, if known.
     pub(crate) ended: Option<Option<LocationId>>,
 }
 

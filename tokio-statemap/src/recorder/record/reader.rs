@@ -1,9 +1,9 @@
 //! The one reader of records.
 //!
 //! [`Notes`] decode: they turn a record into an [`Entry`], with what the notes before it say. [`ThreadState`] reads the
-//! records of a thread in order: it knows which worker the thread is and the polls that it is in, and calls a [`Visitor`]
-//! with what happens. Most records are whole polls, a start and the end right after it: a visitor gets them as one call,
-//! and may go through as many of them at once as it likes.
+//! records of a thread in order: it knows which worker the thread is and the polls that it is in, and calls a
+//! [`Visitor`] with what happens. Most records are whole polls, a start and the end right after it. A visitor gets each
+//! as one call, and may go through as many of them at once as it likes.
 //!
 //! A new kind of record is decoded in [`Notes::read`].
 
@@ -18,13 +18,13 @@ pub(crate) enum Entry {
         task: u64,
         location: Option<LocationId>,
     },
-    /// `ready_ns` is for how long the task had been ready.
+    /// `ready_ns` is how long the task had been ready.
     PollStart {
         task: u64,
         ready_ns: Option<u64>,
         woken_by: Option<WokenBy>,
     },
-    /// `wait` is where the task waits, if that is said; `UNKNOWN` if it isn't known where it waits now.
+    /// `wait` is where the task waits, if the records say it; it is `UNKNOWN` if that isn't known now.
     PollEnd {
         task: u64,
         wait: Option<WaitId>,
@@ -74,12 +74,13 @@ impl Entry {
 /// The processor time that a thread had used at a moment, in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// The time by which that was later than its record.
+    /// The time by which that moment was later than the record.
     pub(crate) late_ns: u64,
     pub(crate) cpu_ns: u64,
-    /// As [`Switches::between`](super::Switches::between) takes them; `None` if the system doesn't say.
+    /// The switches, as [`Switches::between`](super::Switches::between) takes them; `None` if the system doesn't report
+    /// them.
     pub(crate) switches: Option<u64>,
-    /// For how long it was ready to run and did not; `None` if that was not asked for.
+    /// The time for which it was ready to run but did not; `None` if that was not asked for.
     pub(crate) run_delay_ns: Option<u64>,
 }
 
@@ -90,20 +91,21 @@ pub(crate) struct Notes {
     location: Option<LocationId>,
     /// The time for which the task of the next poll had been ready.
     ready_ns: Option<u64>,
-    /// Who woke the task of a poll, packed, and the start of that in ticks. A note is left over if there was no room for the poll.
+    /// Who woke the task of a poll, packed, and the start of that poll in ticks. A note is left over if there was no
+    /// room for the poll.
     woken_by: (u64, u64),
-    // The parts of the next reading.
+    // These are the parts of the next reading.
     late_ns: u64,
     run_delay_ns: Option<u64>,
     switches: Option<u64>,
     /// The name of the next task that is named.
     name: Option<u32>,
-    /// Where the task of the next end of a poll waits.
+    /// The place where the task of the next end of a poll waits.
     wait: Option<WaitId>,
 }
 
 impl Notes {
-    /// Reads the next record of a stream. Returns what it says; `None` if it is a note of what follows.
+    /// Reads the next record of a stream. Returns what it says; `None` if it is a note about what follows.
     #[inline]
     pub(crate) fn read(&mut self, record: Record) -> Option<Entry> {
         let payload = record.payload();
@@ -160,12 +162,12 @@ impl Notes {
             Kind::Name => self.name = Some(payload as u32),
             Kind::Waits => self.wait = Some(payload as WaitId),
             Kind::WokenBy => self.woken_by = (payload, ticks),
-            // A run of a stream has no note of its stream, and the rest are entries.
+            // A run of a stream has no note of its stream. All other kinds are entries.
             _ => {}
         }
     }
 
-    /// Returns for how long the task of a whole poll had been ready.
+    /// Returns how long the task of a whole poll had been ready.
     #[inline]
     pub(crate) fn ready_ns_of(&mut self, start: Record) -> Option<u64> {
         match start.is_poll_start_ready() {
@@ -174,13 +176,13 @@ impl Notes {
         }
     }
 
-    /// Returns whether it is noted for how long the task of the next poll had been ready.
+    /// Returns whether there is a note of how long the task of the next poll had been ready.
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
         self.ready_ns.is_some()
     }
 
-    /// Forgets for how long the task of the next poll had been ready.
+    /// Forgets how long the task of the next poll had been ready.
     #[inline]
     pub(crate) fn forget_ready(&mut self) {
         self.ready_ns = None;
@@ -216,17 +218,17 @@ pub(crate) struct WholePoll<'a> {
     pub(crate) task: u64,
     pub(crate) start: &'a Record,
     pub(crate) end: &'a Record,
-    /// When the task terminated in it, in ticks, if it did.
+    /// The time when the task terminated in it, in ticks, if it did.
     pub(crate) terminated: Option<u64>,
     /// The records that follow.
     pub(crate) rest: &'a [Record],
 }
 
-/// A thread, where its records were read to. Times are in ticks.
+/// A thread at the place up to which its records were read. Times are in ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadState<P = ()> {
     pub(crate) worker: Option<u32>,
-    /// The time since when it is that worker.
+    /// The time since which it has been that worker.
     pub(crate) worker_since: u64,
     /// The polls that it is in, the innermost last.
     pub(crate) polls: Vec<OpenPoll<P>>,
@@ -244,19 +246,19 @@ pub(crate) trait Visitor {
     /// The visitor's own data of a poll that still runs.
     type Poll;
 
-    /// Called with a whole poll, of which `thread` knows nothing but the notes before it. Returns the records to go on
-    /// with: those that follow the poll, or less if it has read more.
+    /// Called with a whole poll. `thread` knows nothing of it but the notes before it. Returns the records to continue
+    /// with: those after the poll, or fewer if the visitor has read more.
     fn whole_poll<'a>(
         &mut self,
         thread: &mut ThreadState<Self::Poll>,
         poll: WholePoll<'a>,
     ) -> &'a [Record];
 
-    /// Called where a poll starts that isn't whole. Returns what to remember of it.
+    /// Called at the start of a poll that isn't whole. Returns what to remember of it.
     fn poll_starts(&mut self, thread: &ThreadState<Self::Poll>, poll: &OpenPoll) -> Self::Poll;
 
-    /// Called where a poll ends that isn't whole, which is `open` unless its start was not recorded. `end` is the task, and
-    /// where it waits if that is said.
+    /// Called at the end of a poll that isn't whole. The poll is `open`, unless its start was not recorded. `end` is
+    /// the task, and where it waits if the records say it.
     fn poll_ends(
         &mut self,
         thread: &ThreadState<Self::Poll>,
@@ -265,7 +267,7 @@ pub(crate) trait Visitor {
         at: u64,
     );
 
-    /// Called with anything else. Which worker the thread is, the state knows.
+    /// Called with anything else. `thread` knows already which worker the thread is.
     fn other(&mut self, thread: &mut ThreadState<Self::Poll>, entry: Entry, at: u64);
 }
 
@@ -281,12 +283,12 @@ impl<P> ThreadState<P> {
                 let poll = WholePoll { task, start, end, terminated: None, rest };
                 later = visitor.whole_poll(self, poll);
             } else if let Some(termination) = start.last_poll(rest) {
-                // Common where tasks are short-lived.
+                // This is common where tasks are short-lived.
                 let (task, terminated) = (termination.payload(), Some(termination.ticks));
                 let (end, rest) = (&rest[1], &rest[2..]);
                 later = visitor.whole_poll(self, WholePoll { task, start, end, terminated, rest });
             } else if let Some(woken_by) = start.woken_by() {
-                // Before most polls there is one.
+                // Most polls have one before them.
                 self.notes.woken_by = (woken_by, start.ticks);
                 later = rest;
             } else {
@@ -296,7 +298,7 @@ impl<P> ThreadState<P> {
         }
     }
 
-    /// Reads the next record, even where it begins a whole poll.
+    /// Reads the next record, even if it begins a whole poll.
     #[inline(never)]
     pub(crate) fn read_one<V: Visitor<Poll = P>>(&mut self, record: Record, visitor: &mut V) {
         let at = record.ticks;

@@ -13,8 +13,7 @@ pub(crate) struct Switches {
     pub(crate) major_faults: u64,
 }
 
-/// The bits of each count of switches, and of the major page faults, in one payload. They wrap
-/// around.
+/// The bits of each count of switches, and of the major page faults, in one payload. The counts wrap around.
 const VOLUNTARY_BITS: u32 = 22;
 const INVOLUNTARY_BITS: u32 = 20;
 const FAULT_BITS: u32 = PAYLOAD_BITS - VOLUNTARY_BITS - INVOLUNTARY_BITS;

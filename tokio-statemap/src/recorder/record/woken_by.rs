@@ -1,13 +1,13 @@
-//! Who wakes a task.
+//! The one who wakes a task.
 
 use super::ROOT;
 
-/// Who wakes a task.
+/// The one who wakes a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WokenBy {
-    /// What is polled as the task with this id.
+    /// The poll of the task with this id.
     Task(u64),
-    /// A worker outside of polls: by its timers and its I/O, or as a task yielded.
+    /// A worker outside of polls: for its timers or its I/O, or because a task yielded.
     Runtime,
     /// A blocking task.
     Blocking,
@@ -21,15 +21,15 @@ pub(crate) const WOKEN_BY_BITS: u32 = 48;
 const RUNTIME: u64 = 1;
 const BLOCKING: u64 = 2;
 const THREAD: u64 = 3;
-/// What is added to a task's id.
+/// The number that is added to a task's id.
 const FIRST_TASK: u64 = 4;
-/// Set for a root future; the rest is its number, and above that bits of its recorder, as long as that matters.
+/// Set for a root future. The rest is its number. Above that are bits of its recorder, as long as that matters.
 const IS_ROOT: u64 = 1 << (WOKEN_BY_BITS - 1);
 const NUMBER_BITS: u32 = 32;
 const NUMBER: u64 = (1 << NUMBER_BITS) - 1;
 const RECORDER: u64 = (IS_ROOT - 1) & !NUMBER;
 
-/// Returns what a root future is packed as where those of several recorders may meet: each recorder numbers its own.
+/// Packs a root future where those of several recorders may meet, as each recorder numbers its own.
 #[inline]
 pub(crate) fn pack_root(root: u64, recorder: u64) -> u64 {
     IS_ROOT | recorder << NUMBER_BITS & RECORDER | root & NUMBER
@@ -62,7 +62,7 @@ impl WokenBy {
         }
     }
 
-    /// Returns what [`pack`](Self::pack) packed; `None` of 0, which says that it isn't known.
+    /// Returns what [`pack`](Self::pack) packed; `None` for 0, which stands for unknown.
     #[inline]
     pub(crate) fn unpack(payload: u64) -> Option<Self> {
         Some(match payload {

@@ -10,8 +10,8 @@ use crate::recorder::store::shared_chunk::split_streams;
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     by_end: VecDeque<Block>,
-    /// The time at which each block begins and its number of events, sorted: answers how many
-    /// events are newer than a given time without visiting all blocks.
+    /// The time at which each block begins and its number of events, sorted. They tell how many events are newer than a
+    /// given time without visiting all blocks.
     begins: VecDeque<(u64, u64)>,
     events: u64,
 }
@@ -40,7 +40,7 @@ impl Blocks {
         Self { by_end, begins, events: 0 }
     }
 
-    /// Adds a block with `events` events; nothing if it has no records.
+    /// Adds a block with `events` events, unless it has no records.
     pub(crate) fn add(&mut self, content: BlockRecords, events: u64) {
         let records = content.records();
         let (Some(first), Some(last)) = (records.first(), records.last()) else { return };
@@ -52,7 +52,7 @@ impl Blocks {
                 last_ticks = last_ticks.max(record.ticks);
             }
         }
-        // Usually they are the last: a binary search would touch memory that is no longer in the cache.
+        // Usually the place is near the end: a binary search would touch memory that is no longer in the cache.
         let mut place = self.by_end.len();
         while place > 0 && self.by_end[place - 1].last_ticks > last_ticks {
             place -= 1;

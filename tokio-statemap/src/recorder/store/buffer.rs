@@ -1,9 +1,9 @@
 //! A thread's buffer: the chunk that the thread fills, and how it gets into the store.
 //!
-//! The thread writes records into the chunk in place. When the chunk is full the thread hands it over as it
-//! is, through a [ring](super::rings), and continues with an empty one: nothing is lost, and nothing is copied.
-//! The holder of the buffer's lock moves full chunks to the store and gives the thread empty ones, and can read
-//! what was written at any time, for a capture. The thread takes the lock only if too many full chunks wait.
+//! The thread writes records into the chunk in place. When the chunk is full, the thread hands it over as it is,
+//! through a [ring](super::rings), and continues with an empty one. Nothing is lost, and nothing is copied. The holder
+//! of the buffer's lock moves full chunks to the store and gives the thread empty ones, and can read what was written
+//! at any time, for a capture. The thread takes the lock only if too many full chunks wait.
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ use crate::sys::planted::planted;
 use crate::sys::sync::{Arc, Mutex};
 use crate::util::sync::{lock, try_lock};
 
-/// A thread's buffer: the thread fills its chunks; the holder of the lock of `reader` reads them.
+/// A thread's buffer: the thread fills its chunks, and the holder of the lock of `reader` reads them.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     /// The number of refused events. Only the buffer's thread writes it, so no read-modify-write is
@@ -37,21 +37,21 @@ struct ReaderState {
     stream: StreamId,
     /// The sequence number of the run that starts at `read`.
     sequence: Sequence,
-    /// The first chunk that is not in the store: the oldest of those that wait in the ring, or else the one that
-    /// the thread fills. `None` if there is no thread, and while it takes another itself.
+    /// The first chunk that is not in the store: the oldest of those that wait in the ring, or else the one that the
+    /// thread fills. `None` if there is no thread, and while the thread takes another chunk by itself.
     first: Option<SharedChunk>,
-    /// The number of its records that were read: they are in the store, or evicted.
+    /// The number of records of `first` that were read: they are in the store, or evicted.
     read: usize,
-    /// The number of chunks that got full since they were last collected.
+    /// The number of chunks that got full since the last collection.
     filled: usize,
-    /// The most that were collected at once since spare ones were last [taken back](Buffer::take_back).
+    /// The most chunks that were collected at once since spare ones were last [taken back](Buffer::take_back).
     most: usize,
     /// `None` if the buffer has no thread.
     rings: Option<ReaderEnd>,
 }
 
-/// Buffers that no recorder uses. A buffer is never freed, so that a hook can refer to it without a
-/// reference count; instead it is reused.
+/// The buffers that no recorder uses. A buffer is never freed, so that a hook can refer to it without a reference
+/// count. Instead it is reused.
 static IDLE: std::sync::Mutex<Vec<&'static Buffer>> = std::sync::Mutex::new(Vec::new());
 
 impl Buffer {
@@ -84,8 +84,8 @@ impl Buffer {
         lock(&IDLE).extend(buffers);
     }
 
-    /// Moves the full chunk of `writer`, of which `notes` records are notes, to the store, after those before it.
-    /// Must only be called by the buffer's thread.
+    /// Moves the full chunk of `writer` to the store, after those before it. `notes` of its records are notes. Must
+    /// only be called by the buffer's thread.
     pub(crate) fn hand_over(&self, writer: RecordWriter, notes: usize, store: &Mutex<Store>) {
         let mut reader = lock(&self.reader);
         let mut store = lock(store);
@@ -107,7 +107,8 @@ impl Buffer {
         lock(&self.reader).seal_waiting(store);
     }
 
-    /// The same. Returns how many got full since the last time, and how many empty ones the thread has to spare.
+    /// Moves full chunks to the store. Returns how many got full since the last collection, and how many empty ones the
+    /// thread has to spare.
     pub(crate) fn collect(&self, store: &Mutex<Store>) -> (usize, usize) {
         let mut reader = lock(&self.reader);
         reader.seal_waiting(store);
@@ -117,7 +118,7 @@ impl Buffer {
     }
 
     /// Takes back empty chunks. The thread keeps `ahead` times as many as were collected from it at once since the last
-    /// time. Returns how many it has left.
+    /// call. Returns how many it has left.
     pub(crate) fn take_back(&self, store: &Mutex<Store>, ahead: usize) -> usize {
         let mut reader = lock(&self.reader);
         let needed = ahead * std::mem::take(&mut reader.most);
@@ -129,12 +130,12 @@ impl Buffer {
         rings.given()
     }
 
-    /// Returns whether nobody reads it.
+    /// Returns whether nobody is reading it.
     pub(crate) fn is_free(&self) -> bool {
         try_lock(&self.reader).is_some()
     }
 
-    /// Returns whether any chunk got full since the last time.
+    /// Returns whether any chunk got full since the last collection.
     #[cfg(test)]
     pub(crate) fn has_filled(&self) -> bool {
         let reader = lock(&self.reader);
@@ -146,7 +147,7 @@ impl Buffer {
         lock(&self.reader).rings.as_ref().map_or(0, ReaderEnd::given)
     }
 
-    /// Gives the thread an empty chunk. Gives it back if the thread has as many as it may have.
+    /// Gives the thread an empty chunk. Returns the chunk if the thread has as many as it may have.
     pub(crate) fn give(&self, empty: RecordWriter) -> Result<(), RecordWriter> {
         match &mut lock(&self.reader).rings {
             Some(rings) => rings.give_empty(empty),
@@ -154,8 +155,8 @@ impl Buffer {
         }
     }
 
-    /// Calls `read` with the stream, the sequence number of what isn't in the store yet, and the chunk that the
-    /// thread fills. `None` if the buffer has no thread, or while that takes another chunk itself.
+    /// Calls `read` with the stream, the sequence number of what isn't in the store yet, and the chunk that the thread
+    /// fills. `None` if the buffer has no thread, or while the thread takes another chunk by itself.
     pub(crate) fn read<R>(
         &self,
         read: impl Fn(StreamId, Sequence, &SharedChunk) -> R,
@@ -183,8 +184,8 @@ impl Buffer {
         self.refused.store(refused + 1, Ordering::Relaxed);
     }
 
-    /// Reassigns the buffer to a thread that is yet to come, whose stream is `next`, after its records are moved to
-    /// the store. The chunk of `writer` goes back, and so do its empty chunks, which are in `thread`. Returns the number
+    /// Moves the thread's records to the store, and reassigns the buffer to a future thread, whose stream is `next`.
+    /// The chunk of `writer` goes back, and so do the thread's empty chunks, which are in `thread`. Returns the number
     /// of events moved.
     pub(crate) fn reassign(
         &self,
@@ -203,13 +204,13 @@ impl Buffer {
             lock(store).give_back(empty);
         }
         self.watched.set_worker(None);
-        // The next one may fill none.
+        // The next thread may fill none.
         let rings = reader.rings.take();
         *reader = ReaderState { stream: next, rings, ..ReaderState::unassigned() };
         moved
     }
 
-    /// Notes that the thread begins to fill `chunk`. Must only be called by the buffer's thread, which has none.
+    /// Notes that the thread begins to fill `chunk`. Must only be called by the buffer's thread, while it has no chunk.
     pub(crate) fn begin(&self, chunk: SharedChunk) {
         lock(&self.reader).first = Some(chunk);
     }
@@ -220,14 +221,13 @@ impl Buffer {
         reader.sequence > 0 || !reader.unread().is_empty()
     }
 
-    /// Moves all records to the store, though the chunk isn't full. Returns the number of events
-    /// moved.
+    /// Moves all records to the store, even though the chunk isn't full. Returns the number of events moved.
     pub(crate) fn flush(&self, store: &Mutex<Store>) -> u64 {
         lock(&self.reader).flush(store)
     }
 
-    /// Moves the records up to `until_ticks` to `into`, which is before the buffer was [sealed](Self::seal).
-    /// Returns the number of events moved.
+    /// Moves the records up to `until_ticks` to `into`, if that is before the buffer was [sealed](Self::seal). Returns
+    /// the number of events moved.
     pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut reader = lock(&self.reader);
         let unread = reader.unread();
@@ -269,7 +269,7 @@ impl ReaderState {
         Some(segment)
     }
 
-    /// Moves the full chunks that wait to the store, and doesn't lock it if there are none.
+    /// Moves the full chunks that wait to the store, which isn't locked if there are none.
     fn seal_waiting(&mut self, store: &Mutex<Store>) {
         if self.waiting() > 0 {
             self.seal_all(&mut lock(store));
@@ -286,8 +286,8 @@ impl ReaderState {
         events
     }
 
-    /// Moves the first chunk, which is full, is that of `writer` and has so many notes, to the store; `next` is the
-    /// first then. Returns the number of events moved.
+    /// Moves the first chunk to the store. The chunk is full, is that of `writer`, and has this many notes. Then `next`
+    /// is the first chunk. Returns the number of events moved.
     fn seal(
         &mut self,
         writer: RecordWriter,
@@ -300,14 +300,14 @@ impl ReaderState {
         let unread = self.unread();
         let n = unread.len();
         let events = if n < self.read {
-            // Most of it was read already: the rest is copied, so that the chunk can be reused.
+            // Most of it was read already. The rest is copied, so that the chunk can be reused.
             let events = self.copy_unread(store);
             if let Some(chunk) = std::mem::replace(&mut self.first, next) {
                 store.recycle(chunk);
             }
             events
         } else {
-            // Usually none of it was read, and the events needn't be counted.
+            // Usually none of it was read, and its events needn't be counted.
             let events =
                 if self.read == 0 { n.saturating_sub(notes) as u64 } else { events_in(unread) };
             if let Some(segment) = self.take(n) {

@@ -14,8 +14,8 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// The same, but no poll that started before `since_ticks`, or none at all if nothing is recorded:
-    /// its end would not be seen.
+    /// Returns this view, but without a poll that started before `since_ticks`, as its end would not be seen. If
+    /// nothing is recorded, it has no poll at all.
     pub(crate) fn since(mut self, since_ticks: Option<u64>) -> Self {
         if let Doing::Poll { start_ticks, .. } = self.doing {
             if since_ticks.is_none_or(|since| start_ticks < since) {
@@ -47,14 +47,14 @@ impl Look {
 /// The activity of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// It is in a poll of the task `task` since `start_ticks`: the innermost, if there are several.
+    /// It has been in a poll of the task `task` since `start_ticks`: the innermost, if there are several.
     Poll { task: u64, start_ticks: u64 },
     /// It is in no poll, as far as the records of its chunk go back.
     Other,
 }
 
-/// The most whole polls that are looked through for one around them: a poll has others within it only
-/// where it blocks on a runtime.
+/// The most whole polls that are searched for a poll around them. A poll has others within it only where it blocks on a
+/// runtime.
 pub(crate) const WITHIN: usize = 32;
 
 impl Doing {

@@ -38,7 +38,7 @@ const PREALLOCATION_RECORDS: usize = 1 << 16;
 /// The most chunks that are preallocated: each has some bookkeeping.
 const MAX_PREALLOCATED_CHUNKS: usize = 1024;
 
-/// The part of `max_events` that idle chunks hold at most, and the number of idle chunks that is always allowed.
+/// Idle chunks hold at most this part of `max_events`. But this number of idle chunks is always allowed.
 const IDLE_PART: usize = 8;
 const MIN_IDLE_CHUNKS: usize = 8;
 
@@ -46,8 +46,8 @@ const MIN_IDLE_CHUNKS: usize = 8;
 pub(crate) struct Store {
     chunk_records: usize,
     blocks: Blocks,
-    /// Runs that are too short for a block of their own, each after a `Stream` note: ten thousand
-    /// short-lived threads share a few blocks.
+    /// Runs that are too short for a block of their own, each after a `Stream` note. So ten thousand short-lived
+    /// threads share a few blocks.
     partial: Option<RecordWriter>,
     /// Empty chunks whose memory was used before: at most `max_idle`.
     free: Vec<RecordWriter>,
@@ -57,12 +57,12 @@ pub(crate) struct Store {
     /// Only used while blocks are split; kept for its memory, as hooks evict.
     begun: Vec<Block>,
     events: u64,
-    /// The number of events from which on it is worth looking for blocks to evict.
+    /// The number of events from which on it is worth searching for blocks to evict.
     search_at: u64,
 }
 
 impl Store {
-    /// Returns a store with chunks of `chunk_records` records, with memory preallocated for `max_events`.
+    /// Returns a store with chunks of `chunk_records` records, and with memory preallocated for `max_events`.
     pub(crate) fn new(chunk_records: usize, max_events: usize) -> Self {
         let wanted = (max_events / chunk_records).saturating_add(8);
         let ahead =
@@ -72,7 +72,7 @@ impl Store {
             let chunks = (PREALLOCATION_RECORDS / chunk_records).clamp(1, ahead - untouched.len());
             untouched.extend(RecordWriter::allocate(chunks, chunk_records));
         }
-        // What one eviction frees, and threads fill until the next.
+        // One eviction frees this many, and threads fill them until the next.
         let max_idle = (max_events / IDLE_PART / chunk_records).max(MIN_IDLE_CHUNKS).min(ahead);
         Self {
             chunk_records,
@@ -116,8 +116,8 @@ impl Store {
         }
     }
 
-    /// Keeps a chunk for reuse. The system gets back the memory of surplus ones: otherwise it would stay for ever, and
-    /// the allocator may keep what is freed.
+    /// Keeps a chunk for reuse. The memory of surplus chunks goes back to the system: otherwise it would stay for ever,
+    /// as the allocator may keep what is freed.
     fn add_free(&mut self, mut empty: RecordWriter) {
         if self.free.len() < self.max_idle {
             return self.free.push(empty);
@@ -134,7 +134,7 @@ impl Store {
         self.blocks.add(BlockRecords::Single(segment), events);
     }
 
-    /// Adds records that fill no chunk, as runs numbered from `sequence` on, which is advanced.
+    /// Adds records that fill no chunk, as runs that are numbered from `sequence` on. `sequence` is advanced.
     pub(crate) fn keep_tail(
         &mut self,
         stream: StreamId,
@@ -165,8 +165,7 @@ impl Store {
         self.blocks.add(BlockRecords::Shared(chunk), events);
     }
 
-    /// Returns whether there are more than `margin` events beyond the number from which on some could be
-    /// evicted.
+    /// Returns whether there are more than `margin` events beyond the number from which on some may be evictable.
     pub(crate) fn exceeds_by(&self, max_events: u64, margin: u64) -> bool {
         self.events > self.search_at.max(max_events).saturating_add(margin)
     }
@@ -176,8 +175,8 @@ impl Store {
         self.events
     }
 
-    /// Returns the time until which blocks can be evicted, so that the blocks that are wholly newer still
-    /// hold `max_events`. `None` if no block can be evicted.
+    /// Returns the time up to which blocks can be evicted, so that the blocks that are wholly newer still hold
+    /// `max_events`. `None` if no block can be evicted.
     pub(crate) fn evictable_until(&mut self, max_events: u64) -> Option<u64> {
         let oldest = self.blocks.get(0)?;
         if self.events.saturating_sub(oldest.events) < max_events {
@@ -186,7 +185,7 @@ impl Store {
         if self.events < self.search_at {
             return None;
         }
-        // As much as possible at once: while a snapshot is taken hooks can't evict.
+        // Evicts as much as possible at once, as hooks can't evict while a snapshot is taken.
         let (mut n, mut rest) = (0, self.events);
         while let Some(block) = self.blocks.get(n) {
             if rest - block.events < max_events {
@@ -195,7 +194,7 @@ impl Store {
             rest -= block.events;
             n += 1;
         }
-        // An upper bound by the sum of events. It is rarely more than a few, so the search is
+        // This is an upper bound by the sum of events. It is rarely more than a few blocks too high, so the search is
         // short.
         let newer = |block: &Block| self.blocks.events_after(block.last_ticks);
         let mut last_ticks = None;
@@ -207,7 +206,7 @@ impl Store {
             rest += last.events;
             n -= 1;
         }
-        // Each event from now on adds at most one to what is newer.
+        // Each further event adds at most one to what is newer.
         let next = self.blocks.get(n);
         let missing = next.map_or(0, |next| max_events.saturating_sub(newer(next)));
         self.search_at = rest + missing;
@@ -217,9 +216,8 @@ impl Store {
     /// Removes all records up to `until_ticks`, splitting blocks that reach beyond. Returns the
     /// number of events removed.
     ///
-    /// All of them must be removed together: otherwise `live_tasks` would take a task for alive
-    /// whose termination is applied long before its spawn. The records of a stream must be removed
-    /// in order.
+    /// All of them must be removed together. Otherwise `live_tasks` would take a task for alive if its termination is
+    /// applied long before its spawn. The records of a stream must be removed in order.
     pub(crate) fn take_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut taken = self.take_ended(until_ticks, into);
         let parts_from = into.len();
@@ -232,7 +230,7 @@ impl Store {
 
     // Each step has a frame of its own, as hooks evict.
 
-    /// Takes the blocks that end no later. Returns the number of their events.
+    /// Takes the blocks that end no later than `until_ticks`. Returns the number of their events.
     #[inline(never)]
     fn take_ended(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut taken = 0;
@@ -243,9 +241,9 @@ impl Store {
         taken
     }
 
-    /// Takes the front of blocks that begin no later.
+    /// Takes the front of the blocks that begin no later than `until_ticks`.
     fn split_begun(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
-        // Each block once: the remainder of a block goes back.
+        // Each block is taken once, as the remainder of a block goes back.
         self.take_begun(until_ticks);
         let mut begun = std::mem::take(&mut self.begun);
         while let Some(block) = begun.pop() {
@@ -267,7 +265,7 @@ impl Store {
         }
     }
 
-    /// Takes what is old of the runs that don't fill a chunk.
+    /// Takes what is old from the runs that don't fill a chunk.
     fn split_partial(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
         let Some(partial) = &self.partial else { return };
         let partial = Arc::clone(partial.chunk());
@@ -291,7 +289,7 @@ impl Store {
         taken
     }
 
-    /// Takes the records up to `until_ticks` out of a shared chunk; returns a chunk with the rest.
+    /// Takes the records up to `until_ticks` out of a shared chunk. Returns a chunk with the rest.
     #[inline(never)]
     fn split_shared(
         &mut self,
@@ -310,7 +308,7 @@ impl Store {
         rest
     }
 
-    /// Appends all segments to `into`, which is sorted by stream and, within one, in order.
+    /// Appends all segments to `into`, and sorts it by stream, and within a stream in order.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
         for block in self.blocks.iter() {
             block.segments(into);
@@ -394,7 +392,7 @@ mod tests {
     fn the_limit_counts_only_evictable_events() {
         let run = |store: &mut Store, i: u64| keep(store, 1, i as Sequence, &run(i * 4..i * 4 + 4));
         let mut store = Store::new(4, 8);
-        // Blocks that all last until the same time: none is newer than another.
+        // The blocks all last until the same time: none is newer than another.
         for i in 0..10 {
             let ends = [Record::new(0, Kind::Park, 0), Record::new(100, Kind::Park, 0)];
             keep(&mut store, 2 + i, 0, &ends);
@@ -431,7 +429,7 @@ mod tests {
         dropped.into_iter().for_each(|segment| store.recycle(segment.into_chunk()));
         assert_eq!((store.free.len(), store.max_idle), (8, 8));
         assert!(store.untouched.len() >= 40, "{}", store.untouched.len());
-        // They are as good as new.
+        // The chunks are as good as new.
         for _ in 0..store.idle() {
             let writer = store.take_writer();
             assert!(run(0..4).into_iter().all(|record| writer.push(record)));

@@ -4,10 +4,10 @@ use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::segment::{Segment, last_event, records_before};
 use crate::recorder::window::Window;
 
-/// Returns how many records of each of `segments` belong to the oldest `events` over all threads; of those
-/// at the same time, the first ones. The segments are sorted by stream, and hold `stored_events`.
+/// Returns how many records of each of `segments` belong to the oldest `events` events over all threads. Of events at
+/// the same time, the first ones belong to them. The segments are sorted by stream, and hold `stored_events`.
 ///
-/// Searches from the nearer end: usually that is a few thousand events away, of millions.
+/// Searches from the nearer end, which is usually a few thousand of millions of events away.
 pub(crate) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> Vec<usize> {
     let newer = stored_events.saturating_sub(events);
     let edge = if events <= newer {
@@ -43,7 +43,7 @@ pub(crate) fn first_of(
     (first, until_last)
 }
 
-/// Returns the windows that begin no later than `last`, as if that were the end.
+/// Returns the windows that begin no later than `last`, cut as if that were the end.
 pub(crate) fn until(last: u64, windows: &[Window]) -> Vec<Window> {
     let mut all = Vec::new();
     for window in windows {
@@ -54,7 +54,7 @@ pub(crate) fn until(last: u64, windows: &[Window]) -> Vec<Window> {
     all
 }
 
-/// The events before `ticks` are among the oldest, and `events` of those at `ticks`.
+/// All events before `ticks` are among the oldest, and so are `events` of those at `ticks`.
 struct Edge {
     ticks: u64,
     events: u64,
@@ -72,11 +72,10 @@ impl Edge {
     }
 }
 
-/// Returns the time of the `nth` event, in ticks, if there are that many; counted from the last event if it is
-/// `from_end`.
+/// Returns the time of the `nth` event, in ticks, if there are that many. Counts from the last event if `from_end`.
 fn nth(segments: &[Segment], nth: u64, from_end: bool) -> Option<u64> {
     let most = usize::try_from(nth).unwrap_or(usize::MAX);
-    // The first of all threads are among the first of each.
+    // The first events of all threads are among the first events of each thread.
     let mut ticks = Vec::new();
     let (mut stream, mut left) = (None, most);
     for n in 0..segments.len() {

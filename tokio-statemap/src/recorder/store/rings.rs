@@ -1,7 +1,7 @@
 //! The two rings between a thread and the reader of its records: full chunks go one way, empty ones come back
 //! the other.
 //!
-//! Neither end waits for the other. A full chunk comes with the one that is filled next, so the reader knows the order
+//! Neither end waits for the other. A full chunk comes with the one that is filled next. So the reader knows the order
 //! of the chunks, wherever the thread found them.
 //!
 //! Empty chunks that the thread doesn't need are taken back: both ends take from the ring of empty chunks, each only
@@ -50,8 +50,8 @@ fn take_empty(from: &EmptyChunks) -> Option<RecordWriter> {
     try_lock(from)?.pop().ok()
 }
 
-/// Creates the rings of a thread that is given up to `spare` empty chunks ahead. Twice as many full ones may wait: the
-/// thread finds an empty one elsewhere if it was given none in time.
+/// Creates the rings of a thread that is given up to `spare` empty chunks ahead. Twice as many full ones may wait, as
+/// the thread finds an empty chunk elsewhere if it was given none in time.
 #[inline]
 pub(crate) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
     let (full, from_thread) = ring(2 * spare);
@@ -61,15 +61,15 @@ pub(crate) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
     (thread, ReaderEnd { full: from_thread, empty: to_thread, given })
 }
 
-/// Never inlined: a hook makes them, and one takes a third of the stack that a hook may use.
+/// Never inlined: a hook makes the rings, and making one takes a third of the stack that a hook may use.
 #[inline(never)]
 fn ring<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     RingBuffer::new(capacity)
 }
 
 impl ThreadEnd {
-    /// Hands over the full chunk of `writer`, of which `notes` records are notes, and takes an empty one: from the
-    /// ring, or else from `find`. Gives the full one back if there is none, or if too many wait already.
+    /// Hands over the full chunk of `writer`, of which `notes` records are notes, and takes an empty one from the ring,
+    /// or else from `find`. Gives the full chunk back if there is no empty one, or if too many full ones wait already.
     pub(crate) fn exchange(
         &mut self,
         writer: RecordWriter,
@@ -80,7 +80,7 @@ impl ThreadEnd {
             return Err(writer);
         }
         let Some(empty) = take_empty(&self.empty).or_else(find) else { return Err(writer) };
-        // Before anything is written to the next one: who sees its records sees that this one is full.
+        // Pushed before anything is written to the next chunk: whoever sees its records sees that this one is full.
         let full = FullChunk { writer, notes, next: Arc::clone(empty.chunk()) };
         match self.full.push(full) {
             Ok(()) => Ok(empty),
@@ -100,8 +100,8 @@ impl ReaderEnd {
         self.full.slots()
     }
 
-    /// Calls `see` with the number of full chunks that wait, and the chunk that the thread fills after these, if there are
-    /// any.
+    /// Calls `see` with the number of full chunks that wait, and with the chunk that the thread fills after them, if
+    /// any wait.
     pub(super) fn see_last(&mut self, see: &mut dyn FnMut(usize, Option<&SharedChunk>)) {
         let waiting = self.waiting();
         #[cfg(statemap_loom)]
@@ -112,11 +112,11 @@ impl ReaderEnd {
                 let (first, second) = chunk.as_slices();
                 see(waiting, second.last().or(first.last()).map(|full| &full.next))
             }
-            Err(_) => see(0, None), // unreachable: so many wait
+            Err(_) => see(0, None), // unreachable: this many wait
         }
     }
 
-    /// Returns the oldest of them.
+    /// Returns the oldest full chunk.
     pub(super) fn take_full(&mut self) -> Option<FullChunk> {
         self.full.pop().ok()
     }
@@ -131,7 +131,7 @@ impl ReaderEnd {
         take_empty(&self.given)
     }
 
-    /// Gives the thread an empty chunk. Gives it back if there is no room.
+    /// Gives the thread an empty chunk. Returns the chunk if there is no room.
     pub(super) fn give_empty(&mut self, empty: RecordWriter) -> Result<(), RecordWriter> {
         self.empty.push(empty).map_err(|PushError::Full(empty)| empty)
     }

@@ -56,12 +56,12 @@ impl Segment {
         self.records().first().map_or(0, |record| record.ticks)
     }
 
-    /// Sorts by [`order`](Self::order), as a hook can.
+    /// Sorts by [`order`](Self::order), in a way that a hook can afford.
     pub(crate) fn sort(segments: &mut [Self]) {
         heapsort(segments, &|a, b| a.order() < b.order());
     }
 
-    /// The same, elsewhere.
+    /// Sorts by [`order`](Self::order), outside of hooks.
     pub(crate) fn sort_in_order(segments: &mut [Self]) {
         crate::util::sort::by_key(segments, Self::order);
     }
@@ -70,7 +70,7 @@ impl Segment {
         &self.chunk.items()[self.range.clone()]
     }
 
-    /// Returns the records of that time, both ends included.
+    /// Returns the records from `from_ticks` to `to_ticks`, both included.
     pub(crate) fn between(&self, from_ticks: u64, to_ticks: u64) -> &[Record] {
         let records = self.records();
         let from = records_before(records, from_ticks);
@@ -78,7 +78,7 @@ impl Segment {
         &records[from..to.max(from)]
     }
 
-    /// Removes those without records.
+    /// Removes the segments without records.
     pub(crate) fn retain_full(segments: &mut Vec<Self>) {
         segments.retain(|segment| !segment.range.is_empty());
     }
@@ -121,9 +121,9 @@ pub(crate) fn records_before(records: &[Record], ticks: u64) -> usize {
     ticks.checked_sub(1).map_or(0, |until| records_until(records, until))
 }
 
-// Only events move the edges: a thread's end is recorded even while recording is stopped.
+// Only events count for the edges: a thread's end is recorded even while recording is stopped.
 
-/// Returns the time of the first event of all, in ticks.
+/// Returns the time of the first of all events, in ticks.
 pub(crate) fn first_event(segments: &[Segment]) -> Option<u64> {
     let mut first: Option<u64> = None;
     for segment in segments {
@@ -134,7 +134,7 @@ pub(crate) fn first_event(segments: &[Segment]) -> Option<u64> {
     first
 }
 
-/// Returns the time of the last event of all, in ticks.
+/// Returns the time of the last of all events, in ticks.
 pub(crate) fn last_event(segments: &[Segment]) -> Option<u64> {
     let mut last = None;
     for segment in segments {
@@ -153,7 +153,7 @@ pub(crate) fn events_of(segments: &[Segment]) -> u64 {
     events
 }
 
-/// Returns the number of events in that time, both ends included.
+/// Returns the number of events from `from_ticks` to `to_ticks`, both included.
 pub(crate) fn events_between(segments: &[Segment], from_ticks: u64, to_ticks: u64) -> u64 {
     let mut events = 0;
     for segment in segments {

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 pub(crate) struct Watched {
     /// The id of the buffer's thread; 0 if there is none.
     thread: AtomicI32,
-    /// One more than the worker that it is; 0 if it is none.
+    /// One more than the index of the worker that the thread is; 0 if it is none.
     worker: AtomicU32,
-    /// `true` if the watcher looks at it.
+    /// `true` if the watcher looks at the thread.
     pub(crate) is_awake: AtomicBool,
-    /// `true` if the watcher knows that there is this buffer, and has room for it.
+    /// `true` if the watcher has counted this buffer, and has room for it.
     pub(crate) is_counted: AtomicBool,
 }
 

@@ -1,8 +1,8 @@
-//! Checks whether functions call one another, to find the true one of several readings of a stack.
+//! Checks whether functions call one another, to find out which of several readings of a stack is true.
 //!
-//! A stack has old return addresses in it, in the parts of frames that are not written to yet. A walk that
-//! takes one for a frame gets to the thread's beginning all the same, but at some place the caller calls
-//! another function than the one that it is said to call.
+//! A stack has old return addresses in it, in the parts of frames that are not written to yet. A walk that takes one
+//! for a frame gets to the thread's beginning all the same. But at some place the caller calls another function than
+//! the one that the walk says it calls.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::sys::threads::stack::read_memory;
 pub(super) enum Found {
     /// No call.
     Nothing,
-    /// A call of another function. True stacks have a few: of one that jumped on to the present one.
+    /// A call of another function. True stacks have a few: that function jumped on to the present one.
     CallOfAnother,
     /// A call of an address that isn't known.
     SomeCall,
@@ -26,9 +26,9 @@ pub(super) enum Found {
 #[derive(Debug)]
 pub(super) struct Functions {
     module: Range<u64>,
-    /// The base of the table's distances.
+    /// The address to which the table's distances are relative.
     table_at: u64,
-    /// Each function's distance, and that of its unwind information.
+    /// The distance of each function, and that of its unwind information.
     table: Vec<[u8; 8]>,
 }
 
@@ -53,7 +53,7 @@ impl Functions {
         Self { module, table_at, table: functions }
     }
 
-    /// Returns where the function that `address` is in begins, and the next one.
+    /// Returns the addresses from the beginning of the function that `address` is in to that of the next function.
     fn function(&self, address: u64) -> Option<Range<u64>> {
         let start = |&[a, b, c, d, ..]: &[u8; 8]| {
             let distance = i32::from_ne_bytes([a, b, c, d]);
@@ -65,7 +65,7 @@ impl Functions {
     }
 }
 
-/// Returns what is found at `call`, the last byte before the address that the function of `callee` returns to.
+/// Returns the evidence at `call`, the last byte before the address that the function of `callee` returns to.
 pub(super) fn found_at(call: u64, callee: u64, functions: &[Functions]) -> Found {
     match call_that_ends_at(call.wrapping_add(1)) {
         None => Found::Nothing,
@@ -81,8 +81,8 @@ pub(super) fn found_at(call: u64, callee: u64, functions: &[Functions]) -> Found
     }
 }
 
-/// Returns the number of places without a call that may be of the function that was called. The addresses are those
-/// of calls, the innermost first.
+/// Returns the number of places without a call that may be one of the function that was called. The addresses are
+/// within the functions' calls, the innermost first.
 pub(super) fn doubts(addresses: &[u64], functions: &[Functions]) -> usize {
     let mut doubts = 0;
     for pair in addresses.windows(2) {
@@ -100,8 +100,8 @@ fn function_of(address: u64, functions: &[Functions]) -> Option<Range<u64>> {
     functions.iter().find(|of| of.module.contains(&address))?.function(address)
 }
 
-/// Returns whether the function at `target` has a jump to the beginning of that of `callee`: its last act may be to
-/// call it, and then it leaves nothing on the stack.
+/// Returns whether the function at `target` has a jump to the beginning of that of `callee`. If its last act is to call
+/// that, it may jump instead, and leaves nothing on the stack.
 fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
     /// The longest part of a function that is read, from its beginning.
     const MOST: usize = 4096;
@@ -110,7 +110,7 @@ fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
     else {
         return false;
     };
-    // What is behind the function is zero here.
+    // The bytes behind the function are zero here.
     let mut code = [0; MOST + 7];
     let len = usize::try_from(function.end.saturating_sub(target)).unwrap_or(MOST).min(MOST);
     read_memory(target, &mut code[..len]);
@@ -124,9 +124,9 @@ fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
     false
 }
 
-/// Returns where a call of `target` gets to: some functions do nothing but jump to another one.
+/// Returns the address that a call of `target` gets to: some functions do nothing but jump to another one.
 fn after_jumps(target: u64) -> u64 {
-    /// A function that jumps to one that jumps is rare.
+    /// Longer chains of functions that only jump are rare.
     const MOST: usize = 2;
     let mut at = target;
     for _ in 0..MOST {
@@ -149,18 +149,18 @@ enum Call {
     Unknown,
 }
 
-/// Returns the call before the address that it returns to; `None` if there is none.
+/// Returns the call just before the address `returns_to`; `None` if there is none.
 fn call_that_ends_at(returns_to: u64) -> Option<Call> {
     let mut bytes = [0; 8];
     let is_read = read_memory(returns_to.wrapping_sub(8), &mut bytes) == bytes.len();
     is_read.then(|| call_in(bytes, returns_to)).flatten()
 }
 
-/// Returns the call at the end of `code`. (Intel 64 manual, volume 2, CALL: `E8` and a distance, or `FF /2`, of
-/// which `FF 15` has the distance to where the address is: such are calls of other crates and libraries.)
+/// Returns the call at the end of `code`. (Intel 64 manual, volume 2, CALL: `E8` and a distance, or `FF /2`. Of the
+/// latter, `FF 15` has the distance to the place of the address: calls of other crates and libraries are like this.)
 #[cfg(target_arch = "x86_64")]
 fn call_in(code: [u8; 8], returns_to: u64) -> Option<Call> {
-    // Two bytes, and up to five more for the operand's place.
+    // There are two bytes, and up to five more for the operand's place.
     let is_indirect = (2..=7).any(|len| {
         let [first, second] = [code[8 - len], code[9 - len]];
         first == 0xff && second & 0x38 == 0x10
@@ -182,8 +182,8 @@ fn call_in(code: [u8; 8], returns_to: u64) -> Option<Call> {
     }
 }
 
-/// Returns where the jump goes to that `code` at `address` begins with. (The same, JMP: `E9` and a distance, or
-/// `FF 25` and the distance to where the address is.)
+/// Returns the target of the jump that `code` at `address` begins with. (The same manual, JMP: `E9` and a distance, or
+/// `FF 25` and the distance to the place of the address.)
 #[cfg(target_arch = "x86_64")]
 fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
     let behind = |length, distance: [u8; 4]| {
@@ -201,7 +201,7 @@ fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
     }
 }
 
-/// Returns where the jump goes to that `code` at `address` begins with. (Arm A64 instruction set, B.)
+/// Returns the target of the jump that `code` at `address` begins with. (Arm A64 instruction set, B.)
 #[cfg(target_arch = "aarch64")]
 fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
     let [a, b, c, d, ..] = code;
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_function_that_jumps_on_at_its_end_is_known() {
-        // Code as a compiler makes it, at the addresses of the two.
+        // This is code as a compiler makes it, at the addresses of the two functions.
         #[cfg(target_arch = "x86_64")]
         let code: [[u8; 8]; 2] = [[0x90, 0xe9, 0x02, 0, 0, 0, 0x90, 0x90], [0xc3; 8]];
         #[cfg(target_arch = "aarch64")]

@@ -9,13 +9,13 @@ use crate::sys::threads::stack::StackCopy;
 use crate::sys::threads::stack::modules::copy;
 use crate::util::sort::by_key;
 
-/// The number of words of a stack that are tried for a frame pointer that isn't known.
+/// The most words of a stack that are tried for an unknown frame pointer.
 const MAX_TRIES: usize = 64;
 
-/// The number of frames by which a walk may be shorter than another and be preferred for a doubt less.
+/// A walk with one doubt less may be this many frames shorter, and is preferred.
 const FRAMES_A_DOUBT: usize = 4;
 
-/// Stands for a frame pointer that isn't known. 0 would be the end of the stack.
+/// Stands for an unknown frame pointer. 0 would be the end of the stack.
 const UNKNOWN: u64 = 8;
 
 /// The time after which tables that could not be read are tried again, which takes milliseconds.
@@ -30,24 +30,24 @@ pub(crate) struct Unwinder {
 /// The functions that a thread is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frames {
-    /// An address within each, the innermost first: of a caller, within its call.
+    /// An address within each function, the innermost first. For a caller, it is within the call.
     pub(crate) addresses: Vec<u64>,
-    /// `true` if the outermost is where the thread began.
+    /// `true` if the outermost function is where the thread began.
     pub(crate) is_complete: bool,
 }
 
 /// One reading of a stack.
 struct Walk {
     frames: Frames,
-    /// The evidence where the last function is called that is known for sure.
+    /// The evidence for the call of the last function that is known for sure.
     found: Found,
 }
 
-/// Returns the reading that is likeliest to be the true one. A wrong one takes an old return address for a frame, which a
-/// call of another function shows; or leaves out the functions up to one that calls by a pointer, which only its length
-/// shows.
+/// Returns the reading that is most likely true. A wrong reading may take an old return address for a frame, which
+/// shows in a call of another function. Or it leaves out the functions up to one that calls by a pointer, which shows
+/// only in its length.
 fn likeliest(mut walks: Vec<Walk>, functions: &[Functions]) -> Option<Walk> {
-    // Those first that get to the end, and of those that don't the one that gets farthest.
+    // Readings that get to the end come first. Of the others, the one that gets farthest does.
     let longest =
         |Walk { frames, .. }: &Walk| Reverse((frames.is_complete, frames.addresses.len()));
     by_key(&mut walks, longest);
@@ -55,7 +55,7 @@ fn likeliest(mut walks: Vec<Walk>, functions: &[Functions]) -> Option<Walk> {
     let (mut best, mut least_cost) = (0, usize::MAX);
     for (nth, Walk { frames, .. }) in walks.iter().enumerate() {
         let missing = most.saturating_sub(frames.addresses.len());
-        // To look for doubts takes longer than to walk. Without any, too, this one and those after it cost more.
+        // Looking for doubts takes longer than walking. Even without doubts, this walk and those after it cost more.
         if !frames.is_complete || missing >= least_cost {
             break;
         }
@@ -86,7 +86,7 @@ impl Unwinder {
         if self.tables.refresh() {
             self.find_functions();
         } else if self.lacks_tables() && self.tables.loaded_at.elapsed() > RETRY {
-            // There may be memory for them now.
+            // There may be memory for the tables now.
             self.tables.load();
             self.find_functions();
         }
@@ -98,12 +98,12 @@ impl Unwinder {
         if known.is_complete {
             return known;
         }
-        // The last function keeps its frame by the pointer that isn't known: it points at a word of the
-        // stack that is followed by the address that the function returns to. Old frames have such words,
-        // too, so it is above all the call of that function that is looked for.
+        // The last function keeps its frame by the unknown pointer, which points at a word of the stack that is
+        // followed by the address that the function returns to. Old frames have such words, too, so the call of that
+        // function counts most.
         let (mut walks, mut others) = (Vec::new(), Vec::new());
         for (candidate, returns_to) in self.candidates(stack) {
-            // A walk takes ten times as long as a look at the one call.
+            // A walk takes ten times as long as a look at this one call.
             if found_at(returns_to.wrapping_sub(1), callee, &self.functions) != Found::TheCall {
                 others.push(candidate);
                 continue;
@@ -119,11 +119,11 @@ impl Unwinder {
             walks.extend(self.walk_beyond(&known, callee, stack, candidate));
         }
         let Some(Walk { frames, found }) = likeliest(walks, &self.functions) else { return known };
-        // Where some library has no tables, it is not known what else is wrong.
+        // If some library has no tables, it isn't known what else is wrong.
         Frames { is_complete: frames.is_complete && found > Found::Nothing, ..frames }
     }
 
-    /// Returns the words of a stack that may be a frame pointer, each with the address behind it in the stack.
+    /// Returns the words of a stack that may be a frame pointer, each with the address that follows it in the stack.
     fn candidates(&self, stack: &StackCopy) -> Vec<(u64, u64)> {
         let mut candidates = Vec::new();
         for candidate in stack.addresses() {
@@ -140,7 +140,8 @@ impl Unwinder {
         candidates
     }
 
-    /// Follows a stack by a frame pointer; `None` if that gets no farther than what is `known`, of which `callee` is the last.
+    /// Follows a stack by a frame pointer. `None` if that gets no farther than the `known` functions, of which `callee`
+    /// is the last.
     fn walk_beyond(
         &mut self,
         known: &Frames,
@@ -164,7 +165,7 @@ impl Unwinder {
         Frames { addresses, is_complete }
     }
 
-    /// Returns whether not all could be read that it takes to follow a stack.
+    /// Returns whether some tables for following a stack couldn't be read.
     pub(crate) fn lacks_tables(&self) -> bool {
         self.tables.is_short
     }

@@ -1,7 +1,7 @@
-//! From a stack to the functions that it is of, by the program's unwind tables.
+//! From a stack to its functions, by the program's unwind tables.
 //!
-//! [`copied`] follows the copies of other threads' stacks, of which not all registers are known;
-//! [`own`] the stack of the calling thread.
+//! [`copied`] follows the copies of other threads' stacks, of which not all registers are known. [`own`] follows the
+//! stack of the calling thread.
 
 mod calls;
 mod copied;
@@ -25,16 +25,16 @@ use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as
 
 /// The most frames of a stack that is copied. A poll is some dozens deep.
 const MAX_FRAMES: usize = 128;
-/// The most of any stack. Async functions that are boxed take five frames each, not optimised.
+/// The most frames of any stack. Without optimisation, boxed async functions take five frames each.
 const MAX_FRAMES_OF_OWN: usize = 1024;
 
 /// The unwind tables of the program and its libraries.
 struct Tables {
     modules: Vec<LoadedModule>,
-    /// The numbers of modules that were loaded and unloaded before these were found.
+    /// The numbers of modules that were loaded and unloaded before these tables were read.
     changes: (u64, u64),
     loaded_at: Instant,
-    /// `true` if some are missing.
+    /// `true` if some tables are missing.
     is_short: bool,
     tables: OfArch<Vec<u8>, MustNotAllocateDuringUnwind>,
     cache: Cache<MustNotAllocateDuringUnwind>,
@@ -54,8 +54,8 @@ impl Tables {
         tables
     }
 
-    /// Reads them anew if libraries were loaded or unloaded, and says whether that is so. Code of no
-    /// module, such as a JIT's, is no reason: they would be read anew for each stack.
+    /// Reads the tables anew if libraries were loaded or unloaded. Returns whether that is so. Code outside of modules,
+    /// such as a JIT's, is no reason: then the tables would be read anew for each stack.
     fn refresh(&mut self) -> bool {
         let is_stale = changes() != self.changes;
         if is_stale {
@@ -99,10 +99,10 @@ impl Tables {
         frame: &mut dyn FnMut(u64) -> bool,
     ) -> bool {
         let of_arch = unwind_registers(registers, frame_pointer);
-        // Where a thread begins the tables say so. Elsewhere a return address of 0 is no end: it was read
-        // from a part of the stack that isn't a frame.
+        // The tables mark where a thread begins. Elsewhere a return address of 0 is no end: it was read from a part of
+        // the stack that isn't a frame.
         let has_read = std::cell::Cell::new(false);
-        // By a pointer, or all that follows stacks were compiled for each caller.
+        // This is called by a pointer. Otherwise all that follows stacks would be compiled for each caller.
         let mut word: &dyn Fn(u64) -> Result<u64, ()> = &|address| {
             has_read.set(true);
             word(address).ok_or(())

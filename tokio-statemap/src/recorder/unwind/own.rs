@@ -8,7 +8,7 @@ use crate::sys::threads::stack::Registers;
 use crate::sys::threads::stack::own::CopyOfOwn;
 use crate::util::sync::lock;
 
-/// Where a function returns to, and where on the stack that is kept.
+/// The address that a function returns to, and the place on the stack where that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Return {
     /// The distance above the stack pointer, in bytes.
@@ -30,8 +30,8 @@ pub(crate) fn prepare() {
     lock(&TABLES).get_or_insert_with(Tables::new);
 }
 
-/// Returns where the functions that this thread is in return to, the innermost first, up to the one that `stack`
-/// ends in. `None` if the stack could not be followed up to there.
+/// Returns the addresses that the functions of this thread return to, the innermost first, up to the function in which
+/// `stack` ends. `None` if the stack could not be followed that far.
 ///
 /// It takes some µs, and a lock.
 pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Return>> {
@@ -39,7 +39,7 @@ pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Re
     let tables = tables.get_or_insert_with(Tables::new);
     tables.refresh();
     let mut returns = Vec::new();
-    // The words that were read since the last function, of which one is the address to return to.
+    // The words that were read since the last function. One of them is the address to return to.
     let read: Cell<[(u64, u64); 4]> = Cell::new([(0, 0); 4]);
     let is_beyond = Cell::new(false);
     let word = |address: u64| {
@@ -49,7 +49,7 @@ pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Re
                 let [a, b, c, _] = read.get();
                 read.set([(address, word), a, b, c]);
             }
-            // The next function is outside.
+            // The next function is outside the copy.
             None => is_beyond.set(address >= stack.end()),
         }
         word

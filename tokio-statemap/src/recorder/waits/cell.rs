@@ -1,5 +1,5 @@
-//! The state of tasks that wait, beside their records: for a dump at any moment, however long ago their
-//! records were evicted.
+//! The state of waiting tasks, beside their records: for a dump at any moment, however long ago their records were
+//! evicted.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -17,17 +17,17 @@ use crate::util::sync::lock;
 pub(crate) struct TaskCell {
     pub(super) recorder: RecorderId,
     pub(super) id: u64,
-    /// The task in whose poll it is polled, of a task of a `LocalSet`: the runtime knows nothing of it.
+    /// For a task of a `LocalSet`, which the runtime doesn't know: the task in whose poll it is polled.
     pub(super) polled_in: Option<u64>,
     pub(super) location: &'static Location<'static>,
     pub(super) name: Option<NameId>,
-    /// Odd while the task is polled. Only the thread that polls it writes.
+    /// Odd while the task is polled. Only the thread that polls the task writes.
     version: AtomicU32,
     wait: AtomicU32,
     /// The time when the last poll ended, in ticks.
     since: AtomicU64,
-    /// The times, in ticks, when the instrumented calls that it waits in were first polled, in the order of the
-    /// chains; 0 after the last. Only of a task that has such calls.
+    /// The times, in ticks, when the instrumented calls that it waits in were first polled, in the order of the chains;
+    /// 0 after the last. Set only for a task that has such calls.
     entered: OnceLock<Box<[AtomicU64; MOST_CALLS]>>,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct TaskCell {
 #[derive(Clone, Debug)]
 pub(crate) struct TaskSeen {
     pub(crate) id: u64,
-    /// The task in whose poll it is polled, of a task of a `LocalSet`.
+    /// For a task of a `LocalSet`: the task in whose poll it is polled.
     pub(crate) polled_in: Option<u64>,
     pub(crate) location: &'static Location<'static>,
     pub(crate) name: Option<NameId>,
-    /// The place where it waits and since when, in ticks; `None` while it is polled.
+    /// The place where it waits, and since when, in ticks; `None` while it is polled.
     pub(crate) waits: Option<(WaitId, u64)>,
     /// The times, in ticks, when the instrumented calls that it waits in were first polled, in the order of the
     /// chains.
@@ -141,7 +141,7 @@ struct Part {
 }
 
 fn register(cell: &Arc<TaskCell>) {
-    // Tasks have ids one after the other.
+    // The ids of tasks follow one another.
     let mut part = lock(&CELLS[cell.id as usize % CELLS.len()]);
     if part.cells.len() >= part.clean_at {
         part.cells.retain(|cell| cell.strong_count() > 0);
@@ -154,7 +154,7 @@ fn register(cell: &Arc<TaskCell>) {
 pub(crate) fn waiting_tasks(recorder: RecorderId) -> Vec<TaskSeen> {
     let mut seen = Vec::new();
     for part in &CELLS {
-        // No task is looked at while its thread may wait for this lock.
+        // While this lock is held, no task is looked at, as its thread may wait for the lock.
         let mut cells = Vec::new();
         for cell in &lock(part).cells {
             if let Some(cell) = cell.upgrade() {

@@ -1,4 +1,4 @@
-//! The future around a task that finds where it waits.
+//! The future around a task, which finds out where the task waits.
 
 use std::future::Future;
 use std::panic::Location;
@@ -28,13 +28,13 @@ pin_project_lite::pin_project! {
 }
 
 impl<F> Probe<F> {
-    /// Returns a task that is about to be spawned at `location`.
+    /// Returns the probe of a task that is about to be spawned at `location`.
     pub(crate) fn new(future: F, location: &'static Location<'static>, name: Option<&str>) -> Self {
         let name = name.and_then(names::id);
         Self { future, task: ProbedTask { id: None, location, name, cell: None } }
     }
 
-    /// Returns the root future `id`.
+    /// Returns the probe of the root future `id`.
     pub(crate) fn root(future: F, location: &'static Location<'static>, id: u64) -> Self {
         Self { future, task: ProbedTask { id: Some(id), location, name: None, cell: None } }
     }
@@ -78,7 +78,7 @@ struct ProbedTask {
 }
 
 impl ProbedTask {
-    /// Notes that a poll starts. Returns the task that the runtime polls on this thread, unless that is known already.
+    /// Notes that a poll starts. Returns the task that the runtime polls on this thread, unless it is known already.
     #[inline]
     fn poll_starts(&mut self) -> Option<u64> {
         if let Some(cell) = &self.cell {
@@ -99,7 +99,7 @@ impl ProbedTask {
             self.cell = self.new_cell(polled);
         }
         let Some(cell) = &self.cell else { return };
-        // What keeps its waker clones it once: it is what was waited for before.
+        // A future that keeps its waker clones it only once: then the task still waits for the same as before.
         let wait = match captures.is_empty() {
             true => cell.last_wait(),
             false => {
@@ -129,7 +129,7 @@ impl ProbedTask {
     fn note_name(&self) {
         if let (Some(id), Some(name)) = (self.id, self.name) {
             let Some(recorder) = thread_recorder::last_recorder() else { return };
-            // Both are noted, or none: they are told apart by their kinds alone.
+            // Either both are noted or none, as they are told apart only by their kinds.
             thread_recorder::note(recorder, Kind::Name, u64::from(name));
             thread_recorder::note(recorder, Kind::Named, id);
         }
@@ -138,7 +138,7 @@ impl ProbedTask {
 
 impl Drop for ProbedTask {
     fn drop(&mut self) {
-        // Again: the first one may have been evicted since.
+        // Noted again, as the first note may have been evicted since.
         self.note_name();
     }
 }

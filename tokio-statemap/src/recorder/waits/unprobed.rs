@@ -11,14 +11,14 @@ use crate::recorder::record::Kind;
 use crate::recorder::window::mode::{self, GlobalMode};
 use crate::sys::waker::with_tap;
 
-/// Returns whether a call that is polled now is one that nothing is captured of, though it could be.
+/// Returns whether nothing is captured of the call that is polled now, though it could be.
 #[inline]
 pub(crate) fn is_here() -> bool {
     capture::is_outside() && !matches!(mode::global(), GlobalMode::Off | GlobalMode::Full)
 }
 
-/// Polls a call that is in no other and in no probe. `before` is where it waited after its last poll.
-/// Returns where it waits now.
+/// Polls a call that is in no other call and in no probe. `before` is where it waited after its last poll. Returns
+/// where it waits now.
 ///
 /// If a task polls several such calls in turn, the one that it polled last counts as the place where it
 /// waits.
@@ -34,9 +34,9 @@ pub(crate) fn poll<F: Future>(
     if polled.is_ready() {
         return (polled, UNKNOWN);
     }
-    // What keeps its waker clones it once.
+    // A future that keeps its waker clones it only once.
     let wait = if captures.is_empty() { before } else { captures.wait() };
-    // Elsewhere than in a task the note would be of the next poll of the thread.
+    // Outside of a task, the note would be taken for one of the thread's next poll.
     if wait != UNKNOWN && tokio::task::try_id().is_some() {
         if let Some(recorder) = thread_recorder::last_recorder() {
             thread_recorder::note(recorder, Kind::Waits, u64::from(wait));

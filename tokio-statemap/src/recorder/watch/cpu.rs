@@ -1,4 +1,4 @@
-//! Samples of what threads compute that poll tasks, however short the polls are.
+//! Samples of what threads that poll tasks compute, however short the polls are.
 
 /// The most stacks that are told apart.
 pub(crate) const MOST_STACKS: usize = 512;
@@ -12,7 +12,7 @@ pub(crate) struct CpuSamples {
     pub(crate) others: Sampled,
 }
 
-/// The number of samples, and the CPU time for which they stand: that since the sample before, of the same thread.
+/// The number of samples, and the CPU time for which they stand: that since the previous sample of the same thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sampled {

@@ -32,11 +32,11 @@ pub(crate) type Notify = dyn Fn(&SeenPoll, u64) + Send + Sync;
 pub(crate) struct Listener {
     /// The age of a poll at which the listener is notified.
     pub(crate) threshold: Duration,
-    /// Returns whether it wants to be notified now. Called on the watcher's thread, once a poll, before anything is
-    /// looked up.
+    /// Returns whether the listener wants to be notified now. Called on the watcher's thread, once per poll, before
+    /// anything is looked up.
     pub(crate) wants: Box<dyn Fn() -> bool + Send + Sync>,
     pub(crate) notify: Box<Notify>,
-    /// The number of polls that it wanted and was not notified of since the last one.
+    /// The number of polls that the listener wanted since the last notification, and was not notified of.
     pub(crate) missed: AtomicU64,
 }
 
@@ -67,12 +67,12 @@ impl Listeners {
         self.lowest_ns.fetch_min(threshold_ns, Ordering::Relaxed);
     }
 
-    /// Returns whether there are any.
+    /// Returns whether there are any listeners.
     pub(crate) fn are_there(&self) -> bool {
         self.lowest_ns.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// Returns the listeners to notify of a poll that has got from one age to another since it was looked at.
+    /// Returns the listeners to notify of a poll whose age went from `from` to `to` since the last look.
     pub(crate) fn due(&self, from: Duration, to: Duration) -> Vec<Arc<Listener>> {
         if to.as_nanos() < u128::from(self.lowest_ns.load(Ordering::Relaxed)) {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Long polls in progress: samples of their stacks, and the listeners that are notified.
 //!
-//! The [watcher](crate::recorder::background) fills this in. To hooks and captures it is data.
+//! The [watcher](crate::recorder::background) fills this in. For hooks and captures it is data.
 
 pub(crate) mod cpu;
 pub(crate) mod listeners;
@@ -12,15 +12,15 @@ pub use no_stack::{NoStack, NoStacks};
 
 use crate::recorder::store::segment::StreamId;
 
-/// The time between two looks, on average: it is from a half of that to one and a half. A poll of twice that
-/// length is seen while it goes on, unless the watcher itself has to wait for a processor.
+/// The average time between two looks, which is from half of that to one and a half. A poll of twice that length is
+/// seen while it goes on, unless the watcher itself has to wait for a processor.
 pub(crate) const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
 /// The age of the youngest poll that listeners are notified of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
-/// A poll that holds its worker for so long by its own doing has samples, unless there are too many threads to look at:
-/// that is the longest time between two looks, and a tick of the kernel.
+/// A poll that holds its worker for this long by its own doing has samples, unless there are too many threads to look
+/// at. This is the longest time between two looks, and a tick of the kernel.
 pub(crate) const ALWAYS_SEEN_NS: u64 = 20_000_000;
 
 /// The least age of a poll whose stack is sampled.
@@ -36,19 +36,19 @@ pub(crate) struct Sample {
     pub(crate) ticks: u64,
     /// The system call or page fault that the thread was blocked in; `None` if it ran.
     pub(crate) blocked: Option<BlockedIn>,
-    /// An address within each function that it was in, the innermost first. None if its stack could not
-    /// be had, and it was only seen to run.
+    /// An address within each function that it was in, the innermost first. Empty if its stack could not be read, and
+    /// the thread was only seen to run.
     pub(crate) addresses: Box<[u64]>,
-    /// `true` if these go down to where the thread began.
+    /// `true` if the functions go down to where the thread began.
     pub(crate) is_complete: bool,
 }
 
 /// A system call that a thread is blocked in, or a page fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockedIn {
-    /// Its number, or what stands for one.
+    /// The number of the call, or what stands for one.
     pub(crate) number: i64,
-    /// The file that its descriptor refers to, if it has one: a path, or a word such as `socket:[7]`.
+    /// The file that the call's descriptor refers to, if it has one: a path, or a word such as `socket:[7]`.
     pub(crate) descriptor: Option<String>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct BlockedIn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) all: Vec<Sample>,
-    /// The number of samples that were taken and are not kept.
+    /// The number of samples that were taken but not kept.
     pub(crate) dropped: u64,
     /// The number of times that the functions a thread was in could not be found, by reason.
     pub(crate) no_stacks: NoStacks,

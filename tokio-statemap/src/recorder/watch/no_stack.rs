@@ -12,7 +12,7 @@ macro_rules! reasons {
         impl NoStack {
             pub(crate) const ALL: &[Self] = &[$(Self::$reason),*];
 
-            /// Returns what the data calls it.
+            /// Returns its name in the data.
             pub(crate) fn name(self) -> &'static str {
                 match self {
                     $(Self::$reason => $name,)*
@@ -29,20 +29,20 @@ reasons! {
     NoCall => "noCall",
     /// The system refuses `process_vm_readv`.
     MemoryDenied => "memoryDenied",
-    /// A seccomp filter is in force that may end the program for the system calls that it needs.
+    /// A seccomp filter is in force that may end the program for the system calls that sampling needs.
     Filtered => "filtered",
-    /// The program handles the signal itself by which a thread that runs is asked.
+    /// The program itself handles the signal by which a running thread is asked.
     SignalTaken => "signalTaken",
-    /// The thread blocks the signal by which one that runs is asked.
+    /// The thread blocks the signal by which a running thread is asked.
     SignalBlocked => "signalBlocked",
-    /// The system has no timer left by which a thread that runs is asked.
+    /// The system has no timer left by which a running thread is asked.
     NoTimer => "noTimer",
-    /// There was no memory left for it.
+    /// There was no memory left for the stack.
     NoMemory => "noMemory",
     /// The program's own file, which has the names of its functions, can't be read.
     NoSymbols => "noSymbols",
-    /// The thread was in code that isn't the program's: another program runs that, such as valgrind or qemu, or code was
-    /// made while the program runs, or a process was being created.
+    /// The thread was in code that isn't the program's: another program runs it, such as valgrind or qemu, or the code
+    /// was made at run time, or a process was being created.
     Emulated => "emulated",
 }
 
@@ -51,12 +51,12 @@ reasons! {
 pub struct NoStacks([u64; NoStack::ALL.len()]);
 
 impl NoStacks {
-    /// Returns how often it was this.
+    /// Returns how often this was the reason.
     pub fn count(&self, why: NoStack) -> u64 {
         self.0[why as usize]
     }
 
-    /// Returns the reasons that occurred, and how often.
+    /// Returns the reasons that occurred, each with how often it did.
     pub(crate) fn all(&self) -> impl Iterator<Item = (NoStack, u64)> + use<'_> {
         let all = NoStack::ALL.iter().map(|&why| (why, self.count(why)));
         all.filter(|&(_, times)| times > 0)

@@ -1,10 +1,10 @@
-//! The windows of recording that are no longer kept, as all their records are added up. Of them, sums are left.
+//! The windows of recording that are no longer kept, as all their records are added up. Only sums of them are left.
 
 use crate::recorder::window::Window;
 use crate::recorder::window::stops::{Stop, Stops};
 
-/// The number of windows that are kept one by one: the events in older ones are evicted. (Fewer in tests, which begin
-/// thousands.)
+/// The number of windows that are kept one by one. The events in older windows are evicted. (It is smaller in tests,
+/// which begin thousands of windows.)
 pub(crate) const MOST: usize = if cfg!(test) { 512 } else { 4096 };
 
 /// The number by which [`MOST`] may be exceeded until older windows are evicted.
@@ -15,9 +15,9 @@ pub(crate) const MORE: usize = MOST / 8;
 pub(crate) struct WindowsBefore {
     /// The beginning of the first of all; `None` if all are kept.
     pub(crate) first: Option<u64>,
-    /// The time that was recorded.
+    /// The time that was recorded in these windows.
     pub(crate) recorded: u64,
-    /// The time that was recorded since the sums began anew, and when that was.
+    /// The time that was recorded since the sums began anew, and the moment when they did.
     recorded_since: u64,
     reset_at: u64,
     /// The periods in which recording was stopped since then, up to the first window that is kept.
@@ -25,7 +25,7 @@ pub(crate) struct WindowsBefore {
 }
 
 impl WindowsBefore {
-    /// Adds the first `n` of these windows, which are over. The sums began anew at `reset_at`.
+    /// Adds the first `n` of `windows`, which are over. The sums began anew at `reset_at`.
     pub(crate) fn take(&mut self, windows: &mut Vec<Window>, n: usize, reset_at: u64) {
         if self.reset_at != reset_at {
             *self =
@@ -42,9 +42,10 @@ impl WindowsBefore {
         windows.drain(..n);
     }
 
-    /// Returns how long was recorded, and when it was stopped, since the sums began anew at `reset_at`.
+    /// Returns the time that was recorded, and the periods in which recording was stopped, since the sums began anew at
+    /// `reset_at`.
     pub(crate) fn since(&self, reset_at: u64) -> (u64, impl Iterator<Item = Stop>) {
-        // What was taken in before a reset is over since then.
+        // All windows that were added before a reset were over by then.
         let is_since = self.reset_at == reset_at;
         let recorded = if is_since { self.recorded_since } else { 0 };
         (recorded, self.stops.iter().filter(move |_| is_since))

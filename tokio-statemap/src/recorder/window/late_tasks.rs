@@ -18,7 +18,8 @@ pub(crate) struct LateTasks {
 }
 
 impl LateTasks {
-    /// Creates the late tasks of a window in which every task may be late until [`set_below`](Self::set_below) is called.
+    /// Creates the late tasks of a window in which every task may be late until [`set_below`](Self::set_below) is
+    /// called.
     pub(crate) fn new() -> Self {
         Self { below: AtomicU64::new(u64::MAX), origin_recorded: TaskSet::new() }
     }
@@ -38,8 +39,8 @@ impl LateTasks {
         self.origin_recorded.contains(id)
     }
 
-    /// Returns whether the caller has to record the origin of `id`: it may be late, and it was not recorded
-    /// yet.
+    /// Returns whether the caller has to record the origin of `id`: the task may be late, and its origin was not
+    /// recorded yet.
     pub(crate) fn claim_origin(&self, id: u64) -> bool {
         id < self.below() && self.origin_recorded.insert(id)
     }
@@ -130,14 +131,14 @@ fn bucket(table: &[Bucket], hash: u64) -> &Bucket {
     &table[(hash >> 8) as usize % table.len()]
 }
 
-/// Returns an id that no task has yet: all tasks with smaller ids were spawned before this call, all others
-/// are spawned after it. `None` on a thread whose thread-local values are destroyed.
+/// Returns an id that no task has yet. All tasks with smaller ids were spawned before this call, and all others are
+/// spawned after it. `None` on a thread whose thread-local values are destroyed.
 #[cfg(tokio_unstable)]
 pub(crate) fn next_task_id() -> Option<u64> {
     task_id::new().map(task_id::number)
 }
 
-/// Without task hooks no task is recorded.
+/// Returns 0, as no task is recorded without task hooks.
 #[cfg(not(tokio_unstable))]
 pub(crate) fn next_task_id() -> Option<u64> {
     Some(0)
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn each_origin_is_recorded_once_by_any_thread() {
-        // Miri takes a thousand times as long, and looks at each access instead of at many.
+        // Miri takes a thousand times as long, but checks each single access.
         const TASKS: u64 = if cfg!(miri) { 20 } else { 50_000 };
         let late = LateTasks::new();
         late.set_below(7 * TASKS);

@@ -1,12 +1,12 @@
 //! The windows of recording: when each began and ended, and sums of those that are no longer kept.
 //!
-//! A window ends when recording is stopped, and with `keep = "first"` when `max_events` are kept:
-//! nothing is known about what happens afterwards. The next begins when recording is started, or
-//! after a drain. Where the clock jumped, while the machine slept say, one ends and another begins.
+//! A window ends when recording is stopped, and with `keep = "first"` when `max_events` are kept: nothing is known
+//! about the time afterwards. The next begins when recording is started, or after a drain. If the clock jumped, for
+//! example while the machine slept, one window ends and another begins.
 //!
-//! A window is kept until the events in it are evicted. If there are very many, their events are evicted for that, so that
-//! a program may start and stop recording as often as it likes. With `keep = "first"` nothing is evicted: then no more
-//! windows begin than `max_events`, until a drain.
+//! A window is kept until the events in it are evicted. If there are very many windows, their events are evicted for
+//! that reason, so that a program may start and stop recording as often as it likes. With `keep = "first"` nothing is
+//! evicted: then no more windows begin than `max_events`, until a drain.
 
 pub(crate) mod before;
 pub(crate) mod late_tasks;
@@ -35,22 +35,22 @@ impl Window {
 /// locked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Windows {
-    /// The windows that are kept: at least one, once there was one.
+    /// The windows that are kept: at least one, once one has begun.
     pub(crate) all: Vec<Window>,
     pub(crate) before: WindowsBefore,
     /// `true` if recording is started.
     pub(crate) is_wanted: bool,
-    /// `true` if `max_events` are kept, with `keep = "first"`, and were not drained.
+    /// `true` if `max_events` are kept, with `keep = "first"`, and were not drained yet.
     pub(crate) is_full: bool,
 }
 
 impl Windows {
-    /// Returns when the first one began, in ticks, kept or not.
+    /// Returns when the first of all windows began, in ticks, even if it is no longer kept.
     pub(crate) fn first(&self) -> Option<u64> {
         self.before.first.or(self.all.first().map(|window| window.from))
     }
 
-    /// Returns how long was recorded so far, in ticks.
+    /// Returns the time that was recorded so far, in ticks.
     pub(crate) fn recorded_until(&self, now: u64) -> u64 {
         let mut recorded = self.before.recorded;
         for window in &self.all {
@@ -59,12 +59,12 @@ impl Windows {
         recorded
     }
 
-    /// Returns whether there are so many that older ones are to go.
+    /// Returns whether there are so many windows that older ones have to go.
     pub(crate) fn are_too_many(&self) -> bool {
         self.all.len() > MOST + MORE
     }
 
-    /// Returns up to when events are evicted, in ticks, if there are too many windows.
+    /// Returns the time up to which events are evicted, in ticks, if there are too many windows.
     pub(crate) fn evictable_until(&self) -> Option<u64> {
         if !self.are_too_many() {
             return None;
@@ -85,7 +85,7 @@ impl Windows {
     }
 }
 
-/// Returns the window that begins no later than `ticks`.
+/// Returns the last window that begins no later than `ticks`.
 pub(crate) fn window_of(ticks: u64, windows: &[Window]) -> Option<Window> {
     let after = windows.partition_point(|window| window.from <= ticks);
     windows.get(after.checked_sub(1)?).copied()

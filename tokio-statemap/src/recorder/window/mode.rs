@@ -1,9 +1,8 @@
 //! The recording mode: of each recorder, and of all recorders together.
 //!
-//! Most programs have one recorder. So that a hook doesn't have to follow the pointer from its
-//! closure to its recorder to find out that there is nothing to do, or which window is current, one
-//! static holds the mode of the only recorder. With several recorders it tells a hook to check each
-//! of them.
+//! Most programs have one recorder. A hook shouldn't have to follow the pointer from its closure to its recorder to
+//! find out that there is nothing to do, or which window is current. So one static holds the mode of the only recorder.
+//! With several recorders, it tells a hook to check each of them.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -45,8 +44,8 @@ pub(crate) enum GlobalMode {
 /// Identifies a window of recording of one recorder: never 0, and never reused. A recorder has one
 /// from the start, even before recording is started.
 ///
-/// A hook identifies a recorder by it: what a thread knew in an earlier window, such as which
-/// worker it is, may have changed since, so it has to be looked up again.
+/// A hook identifies a recorder by it. What a thread knew in an earlier window, such as which worker it is, may have
+/// changed since, so it has to be looked up again.
 pub(crate) type WindowId = u64;
 
 /// [`GlobalMode`]: 0 for off, the window id for the fast path, its complement for full.
@@ -68,8 +67,8 @@ pub(crate) fn global() -> GlobalMode {
     decode(GLOBAL.0.load(Ordering::Relaxed))
 }
 
-/// The encoded mode, of which a hook asks one thing after the other, the usual one first: of a `match` on [`GlobalMode`]
-/// the compiler makes a table of jumps, which takes a hook that has nothing to do twice as many instructions.
+/// The encoded mode. A hook asks it one question after the other, the usual one first: a `match` on [`GlobalMode`] is
+/// compiled to a table of jumps, which takes a hook that has nothing to do twice as many instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedMode(i64);
 
@@ -107,8 +106,7 @@ fn decode(global: i64) -> GlobalMode {
     }
 }
 
-/// Returns whether there is one recorder, and it is full since `window`. No window is 0, so 0 is never
-/// full.
+/// Returns whether there is one recorder, and it has been full since `window`. No window is 0, so 0 is never full.
 #[inline]
 pub(crate) fn is_only_and_full(window: WindowId) -> bool {
     GLOBAL.0.load(Ordering::Relaxed) == full(window)
@@ -152,7 +150,7 @@ impl RecorderMode {
         (both >> MODE_BITS, Mode::ALL[mode % Mode::ALL.len()])
     }
 
-    /// Sets the mode that `change` returns for the current one, if any.
+    /// Sets the mode that `change` returns for the current one, if it returns any.
     pub(crate) fn change(&self, change: impl FnOnce(Mode) -> Option<Mode>) {
         let recorders = lock(&RECORDERS);
         let (window, mode) = self.get_both();

@@ -1,11 +1,11 @@
-//! The periods in which recording was stopped. Their number is bounded, however often that was.
+//! The periods in which recording was stopped. Their number is bounded, however often recording was stopped.
 
 /// A period in which recording was stopped, or several with the recorded time in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The part of it that was recorded.
+    /// The recorded time within it.
     pub(crate) recorded: u64,
     /// The number of periods.
     pub(crate) periods: u64,
@@ -17,7 +17,7 @@ impl Stop {
         Self { from, to, recorded: 0, periods: 1 }
     }
 
-    /// Merges it with the next one and the recorded time in between.
+    /// Merges it with the next one, and with the recorded time in between.
     fn merged(self, next: Self) -> Self {
         let between = next.from.saturating_sub(self.to);
         let recorded = self.recorded + between + next.recorded;
@@ -43,7 +43,7 @@ impl Stops {
         if stop.from < stop.to {
             self.0.push(stop);
         }
-        // Each time half of them, so that this takes little time for each.
+        // Merges half of them each time, so that this takes little time for each.
         if self.0.len() > 2 * MOST {
             self.merge();
         }
@@ -71,7 +71,7 @@ impl Stops {
         }
     }
 
-    /// Merges pairs that together are no longer than `length`, while there are too many.
+    /// Merges pairs that are together no longer than `length`, while there are too many.
     fn merge_up_to(&mut self, length: u64) {
         let mut excess = self.0.len() - MOST;
         let (mut from, mut to) = (0, 0);
@@ -122,7 +122,7 @@ mod tests {
         let stopped = sum(&stops, |stop| stop.length() - stop.recorded);
         assert_eq!(stopped + recorded, end);
         assert!(stops.windows(2).all(|two| two[0].to < two[1].from));
-        // As in all of it, half of each is recorded.
+        // Of each stop, as of the whole, half is recorded.
         for stop in &stops {
             assert!(stop.recorded * 2 <= stop.length() && stop.recorded * 2 + 1 >= stop.length());
         }

@@ -45,7 +45,7 @@ fn style() -> String {
     format!("{light}@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// The depth of the recursion is limited, because that of the trees is.
+/// The depth of the recursion is limited, because the depth of the trees is.
 fn children(of: &Node, w: &mut dyn Write) -> io::Result<()> {
     if of.children.is_empty() {
         return Ok(());

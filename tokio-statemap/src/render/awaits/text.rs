@@ -18,7 +18,7 @@ pub fn write(trees: &[Node], w: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The depth of the recursion is limited, because that of the trees is.
+/// The depth of the recursion is limited, because the depth of the trees is.
 fn children(of: &Node, before: &str, w: &mut dyn Write) -> io::Result<()> {
     for (i, child) in of.children.iter().enumerate() {
         let is_last = i + 1 == of.children.len();

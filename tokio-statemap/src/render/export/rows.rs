@@ -31,7 +31,8 @@ pub(super) enum Cell<'a> {
     Bool(bool),
 }
 
-/// The columns of a table of polls. Times are in ns, and `start_ns` counts from the start of recording, as in the report.
+/// The columns of a table of polls. Times are in ns, and `start_ns` counts from the start of recording, as in the
+/// report.
 pub(super) const POLL_COLUMNS: [Column; 25] = [
     ("run", Kind::Text),
     ("task", Kind::Text),
@@ -72,7 +73,7 @@ pub(super) struct PollRow<'a> {
 }
 
 impl PollRow<'_> {
-    /// Calls `write` with the cells of [`POLL_COLUMNS`], of which the first is `run`.
+    /// Calls `write` with the cells of [`POLL_COLUMNS`], the first of which is `run`.
     pub(super) fn cells<R>(&self, run: &str, write: impl FnOnce(&[Cell<'_>; 25]) -> R) -> R {
         let Self { task, spawn_location, poll, facts, length_ns } = self;
         let cause = facts.cause.as_ref();

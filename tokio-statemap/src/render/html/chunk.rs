@@ -17,8 +17,8 @@
 //! - *workers*, for polls: twice the worker's index + 1 (0: none), plus 1 if the poll handed the worker on; then how
 //!   long it had held the worker, in the same units.
 //! - *tags*: the index + 1, or 0.
-//! - *wakers*, for polls: who woke the task (0: unknown, 1: the runtime, 2: a blocking task, 3: another thread, 4: a task that
-//!   isn't shown, 5 and more: the task at this place of the rows).
+//! - *wakers*, for polls: who woke the task (0: unknown, 1: the runtime, 2: a blocking task, 3: another thread, 4: a
+//!   task that isn't shown, 5 and more: the task at this place of the rows).
 
 use std::io::{self, Write};
 
@@ -40,7 +40,7 @@ pub(super) const COLUMNS: usize = 6;
 pub(super) const NOT_SHOWN: u64 = 4;
 pub(super) const FIRST_ROW: u64 = 5;
 
-/// The size from which a chunk is written.
+/// The least size at which a chunk is written.
 const CHUNK_BYTES: usize = 1 << 20;
 /// The most transitions of a piece.
 const PIECE: u64 = 1 << 16;
@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
         }
         self.end_chunk()?;
         if let Some(written) = self.written.sections.last_mut() {
-            // They are in the order in which they were numbered.
+            // Prefixes are in the order in which they were numbered.
             for (prefix, _) in prefixes {
                 written.prefixes.push(prefix);
             }

@@ -1,4 +1,4 @@
-//! The report of data that isn't of a run of Tokio, as text.
+//! The report of data that isn't from a run of Tokio, as text.
 
 use std::fmt;
 

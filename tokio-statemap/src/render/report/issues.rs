@@ -1,4 +1,4 @@
-//! The issues as a table, where there are several.
+//! The issues as a table, if there are several.
 
 use super::layout::table;
 use super::run::{NOT_KEPT, delayed};
@@ -9,9 +9,9 @@ use crate::util::quantity::{count, human};
 const LISTED: usize = 6;
 
 impl Report {
-    /// The issues in their order, if the verdict doesn't say all.
+    /// Lists the issues in their order, unless the verdict covers them all.
     pub(super) fn issue_lines(&self, room: usize) -> Vec<String> {
-        // A blank line, the title, the head of the table, "more".
+        // Other lines: a blank line, the title, the head of the table, "more".
         let issues = self.issues();
         let listed = room.saturating_sub(4).min(LISTED).min(issues.len());
         if issues.len() < 2 || listed == 0 {

@@ -2,8 +2,8 @@
 
 pub(in crate::render) use crate::util::columns::{COLUMNS, keep_right, width};
 
-/// Breaks the text at its spaces into lines of at most [`COLUMNS`], but not between a number and its
-/// unit. A word that is longer keeps its right.
+/// Breaks the text at its spaces into lines of at most [`COLUMNS`], but not between a number and its unit. A longer
+/// word loses its left part.
 pub(in crate::render) fn wrap(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -50,13 +50,13 @@ fn is_unit(word: &str) -> bool {
     ["ns", "µs", "ms", "s", "%"].iter().any(|unit| unit.as_bytes() == word)
 }
 
-/// The text, filled up with spaces on its right.
+/// Returns the text, padded with spaces on its right.
 pub(in crate::render) fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The lines of a table. The first cell of each row is a name: it stands on the left, or else on the
-/// right of the others, in the room that they leave.
+/// Returns the lines of a table. The first cell of each row is a name. It is on the left, or else on the right of the
+/// other cells, in the room that they leave.
 pub(in crate::render) fn table<const N: usize>(
     heads: &[&str; N],
     rows: &[[String; N]],
@@ -65,7 +65,7 @@ pub(in crate::render) fn table<const N: usize>(
     table_of(heads, rows.as_flattened(), has_names_first)
 }
 
-/// Returns the heads and then the cells of all rows, and how wide each column is by `width`.
+/// Returns the heads followed by the cells of all rows, and the width of each column as measured by `width`.
 pub(super) fn cells_and_widths<'a>(
     heads: &[&'a str],
     rows: &'a [String],
@@ -83,12 +83,12 @@ pub(super) fn cells_and_widths<'a>(
     (cells, widths)
 }
 
-/// The same of so many columns: compiled once, and not for each number of them.
+/// Like [`table`], for any number of columns: this is compiled only once.
 fn table_of(heads: &[&str], rows: &[String], has_names_first: bool) -> Vec<String> {
     let columns = heads.len();
     let (cells, widths) = cells_and_widths(heads, rows, width);
     let others: usize = widths[1..].iter().sum();
-    // Rather narrow gaps than a name that is cut.
+    // Narrow gaps are better than a name that is cut.
     let is_wide = widths[0] + others + 2 * (columns - 1) > COLUMNS && has_names_first;
     let gap = if is_wide { 1 } else { 2 };
     let room = COLUMNS.saturating_sub(others + gap * (columns - 1));

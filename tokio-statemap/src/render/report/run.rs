@@ -274,7 +274,7 @@ impl Report {
         for row in &rows {
             cells.push(location_cells(row));
         }
-        // What the machine took of polls that aren't kept is unknown.
+        // It isn't known what the machine took of polls that aren't kept.
         let title = match self.recording.detail_ns {
             Some(_) => {
                 "Spawn locations, by wall time (latency: the longest time from wake to poll):"

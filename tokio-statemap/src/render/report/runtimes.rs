@@ -7,15 +7,15 @@ use crate::trace::timeline::Timeline;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, moment};
 
-/// The number of runtimes whose reports are shown whole; of further ones the verdict is shown.
+/// The number of runtimes whose reports are shown completely. Of further ones only the verdict is shown.
 const WHOLE: usize = 8;
 /// Starts that are closer than this count as one.
 const EQUAL: Duration = Duration::from_millis(1);
-/// The number of runtimes of which only the first sentence of the verdict is shown.
+/// The number of runtimes for which only the first sentence of the verdict is shown.
 const SENTENCES: usize = 40;
 
-/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` has the sentences on runtimes that
-/// ended earlier and are not shown; `text` returns the text of one report.
+/// Returns the reports of several runtimes, the worst of which comes first. `forgotten` has the sentences on runtimes
+/// that ended earlier and are not shown; `text` returns the text of one report.
 pub(crate) fn of_runtimes(
     ranked: &[(&Timeline, &Report)],
     forgotten: &[String],

@@ -11,7 +11,7 @@ use crate::render::palette::{RUNNING, Rgb};
 /// The colours that an output supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// None: it is a file or a pipe, or the user wants none.
+    /// None: the output is a file or a pipe, or the user wants no colours.
     None,
     /// Bold text only.
     Bold,
@@ -79,21 +79,21 @@ fn nearest(colour: Rgb) -> u8 {
     16 + 36 * step(r) + 6 * step(g) + step(b)
 }
 
-/// The text of a report with its headline and its titles bold, and the headline in the colour of *running* if something
-/// certainly held the runtime up.
+/// Returns the text of a report with its headline and its titles bold. The headline has the colour of *running* if
+/// something certainly held the runtime up.
 pub fn coloured_report(text: &str, report: &Report, colours: Colours) -> String {
     let is_bad = report.issues().first().is_some_and(Issue::is_certain);
     let words = report.verdict.headline().split_whitespace().count();
     coloured(text, words, is_bad, colours)
 }
 
-/// Another text of such a form: its first line is the headline.
+/// Returns another text of this form, whose first line is the headline.
 pub fn coloured_text(text: &str, colours: Colours) -> String {
     let line = text.lines().next().unwrap_or_default();
     coloured(text, line.split_whitespace().count(), false, colours)
 }
 
-/// Makes the headline, which is so many words, and the titles of a text stand out.
+/// Makes the titles of a text stand out, and its headline, which consists of `words` words.
 fn coloured(text: &str, mut words: usize, is_bad: bool, colours: Colours) -> String {
     if colours == Colours::None {
         return text.to_owned();
@@ -121,7 +121,7 @@ fn coloured(text: &str, mut words: usize, is_bad: bool, colours: Colours) -> Str
     lines.join("\n")
 }
 
-/// Where the first `words` of a line end, or the line; `words` are those that are left then.
+/// Returns the end of the first `words` words of a line, and subtracts those of the line from `words`.
 fn end_of_words(line: &str, words: &mut usize) -> usize {
     let mut end = 0;
     for word in line.split_whitespace().take(*words) {
@@ -138,7 +138,7 @@ mod tests {
     const TEXT: &str =
         "a::b at src/a.rs:7 held the runtime\nup: it blocked. It took 3.5 ms.\n\nA title:\nname  1";
 
-    /// The headline of `TEXT`, in words.
+    /// The number of words of the headline of `TEXT`.
     const WORDS: usize = 9;
 
     #[test]

@@ -123,11 +123,11 @@ fn names_what_exhausted_the_blocking_pool() {
     let workers = "The workers were busy 12.0 % of the time.";
     assert_eq!(verdict(&timeline), format!("{said} {workers}"));
 
-    // Long polls held the workers for less than tasks waited for the pool.
+    // Long polls held the workers for less time than tasks waited for the pool.
     *timeline.tasks = vec![task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 120 * MS, 0, 0)])];
     assert_eq!(verdict(&timeline), format!("{said} {workers}"));
 
-    // For longer: the pool has a line.
+    // Long polls held them for longer: the pool only has a line.
     let shorter = ExhaustedPool { waited_ns: 50 * MS, ..exhausted_pool() };
     timeline.pool.exhausted = Some(shorter);
     assert!(
@@ -181,12 +181,12 @@ fn names_what_held_busy_workers() {
          time. No poll held a worker over 1 ms. The longest poll of main took at least 1.00 s, on a thread \
          that isn't a worker."
     );
-    // The same with a gap in the recording: the workers were parked the rest of the time.
+    // The same with a gap in the recording: the workers were parked for the rest of the time.
     timeline.gaps = vec![(0, 990 * MS)];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
 }
 
-/// Two workers are busy for all of the time, of which tasks of `src/main.rs` take 24 ms, and the work between their polls 12.
+/// Two workers are busy all the time. Tasks of `src/main.rs` take 24 ms of it, and the work between their polls 12.
 fn busy_beside(other: Vec<Poll>) -> Timeline {
     let mut timeline = timeline(990);
     let polls = |worker| (0..300).map(move |i| poll(i * MS, 40 * US, worker, 0)).collect();
@@ -203,13 +203,13 @@ fn time_that_is_blamed_on_nobody_keeps_no_workers_busy() {
     let said = "The workers were busy 99.0 % of the time: 2 tasks spawned at src/main.rs:60:5 took 1.8 % of their time. \
                 They had 600 polls of 40.0 µs: scheduling them took 33.";
     let long = poll(310 * MS, 90 * MS, 0, 0);
-    // The machine took the processor away.
+    // The machine took the processor from the poll.
     let mut taken = busy_beside(vec![long]);
     let cause =
         PollCause { run_delay_ns: 89_500 * US, on_cpu_ns: 500 * US, ..PollCause::default() };
     taken.long_polls.causes = vec![(long.key(), cause)];
     assert!(verdict(&taken).starts_with(&said[..100]), "{}", verdict(&taken));
-    // No function was seen in it.
+    // No function was seen in the poll.
     let mut unseen = busy_beside(vec![long]);
     unseen.long_polls.sampling.state = SamplingState::On;
     assert!(verdict(&unseen).starts_with(&said[..100]), "{}", verdict(&unseen));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::analysis::picture::SectionKind;
 
-/// The width of the map, of the labels beside it, and of the margins, in pixels, where nothing scales the picture.
+/// The width of the map, of the labels beside it, and of the margins, in pixels, unless the picture is scaled.
 pub(super) const MAP_WIDTH: u32 = 840;
 pub(super) const LABELS: u32 = 130;
 pub(super) const MARGIN: u32 = 15;

@@ -1,5 +1,5 @@
-//! Errors escape what they quote from a file: it can't move a terminal's cursor, turn the text's direction,
-//! begin a line or hide.
+//! Tests that errors escape what they quote from a file: it can't move a terminal's cursor, change the direction of
+//! text, begin a line, or hide.
 
 use std::error::Error as _;
 use std::io;
@@ -29,7 +29,7 @@ const HIDDEN: [char; 12] = [
 const STATES: &str = r#"{"a":{"value":0},"b":{"value":1}}"#;
 const TASKS: &str = r##"{"start":[1,2],"title":"t","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"}},"entityKind":"Task"}"##;
 
-/// Files with a name in each place that an error quotes; `@` is a string with that name in it.
+/// Files with a name in each place that an error quotes. `@` stands for a string with the name.
 fn files() -> Vec<String> {
     let metadata = |rest: &str| format!(r#"{{"start":[0,0],"title":"t",{rest}}}"#);
     let others = metadata(&format!(r#""states":{STATES}"#));
@@ -50,13 +50,13 @@ fn files() -> Vec<String> {
         metadata(r#""states":{@:{"value":0},"b":{"value":0}}"#),
         metadata(&format!(r#""states":{STATES},@:1"#)),
         metadata(&format!(r#""states":{STATES},"host":[@]"#)),
-        // No record, or none that is known.
+        // No record, or an unknown one.
         "@".to_owned(),
         with("@"),
         with("[@]"),
         with(r#"{"what":@}"#),
         with(r#"{@:1}"#),
-        // A datum.
+        // Data of an entity.
         with(r#"{"time":@,"entity":"e","state":0}"#),
         with(r#"{"time":"1","entity":[@],"state":0}"#),
         with(r#"{"time":"1","entity":"e","state":@}"#),
@@ -64,7 +64,7 @@ fn files() -> Vec<String> {
         with(r#"{"time":"1","entity":"e","state":0,@:0}"#),
         with(r#"{"time":"1","entity":@,"state":0}{"time":"1","entity":@,"state":0}"#),
         with(r#"{"time":"2","entity":@,"state":0}{"time":"1","entity":@,"state":0}"#),
-        // Others.
+        // Other records.
         with(r#"{"state":0,"tag":[@]}"#),
         with(r#"{"state":@,"tag":"t"}"#),
         with(r#"{"entity":"e","description":[@]}"#),
@@ -91,7 +91,7 @@ fn an_error_shows_all_that_it_quotes() {
         let mut is_quoted = false;
         for hidden in HIDDEN {
             let name = format!("a{hidden}b");
-            // JSON allows most of them as they are, and all of them as escapes.
+            // JSON allows most of these characters as they are, and all of them as escapes.
             let escaped = name.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
             for name in [json::string(&name), format!("\"{}\"", escaped.collect::<String>())] {
                 let file = file.replace('@', &name);
@@ -114,11 +114,11 @@ fn an_error_shows_all_that_it_quotes() {
         quoted += usize::from(is_quoted);
         println!("{index}: {is_quoted}");
     }
-    // Some errors quote nothing, as the file is wrong in other places, too.
+    // Some errors quote nothing, as the file is also wrong in other places.
     assert!(quoted >= 25, "only {quoted} quote what is in the file");
 }
 
-/// No megabyte in a message, whatever the file has.
+/// A message is never a megabyte long, whatever the file contains.
 #[test]
 fn an_error_is_one_short_line() {
     let name = json::string(&"long \u{1b}".repeat(3_000));

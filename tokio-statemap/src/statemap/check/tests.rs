@@ -1,4 +1,4 @@
-//! Each rule refuses a minimal file that breaks it, and nothing else.
+//! Tests that each rule refuses a minimal file that breaks it, and nothing else.
 
 use super::{check, check_ours};
 
@@ -10,13 +10,13 @@ fn refused(bytes: impl AsRef<[u8]>, problem: &str) {
     assert!(error.contains(problem), "{error}");
 }
 
-/// Changed metadata is refused.
+/// Checks that changed metadata is refused.
 fn metadata(from: &str, to: &str, problem: &str) {
     assert!(TASKS.contains(from));
     refused(TASKS.replacen(from, to, 1) + "\n", problem);
 }
 
-/// Records after good metadata of tasks are refused.
+/// Checks that these records are refused after good metadata of tasks.
 fn records(records: &[&str], problem: &str) {
     refused(format!("{TASKS}\n{}\n", records.join("\n")), problem);
 }
@@ -198,13 +198,13 @@ fn whole() -> Vec<u8> {
     ([TASKS, RUN, SPAWNED, part, closing].join("\n") + "\n").into_bytes()
 }
 
-/// Under Miri a part of it has to do.
+/// Under Miri only a part is tested.
 const STEP: usize = if cfg!(miri) { 41 } else { 1 };
 
 #[test]
 fn what_is_cut_off_never_passes() {
     let whole = whole();
-    // The metadata is valid data by itself, and so is a run without data. The last newline may be missing.
+    // The metadata alone is valid data, and so is a run without data. The last newline may be missing.
     let good =
         [TASKS.len(), TASKS.len() + 1, TASKS.len() + 1 + RUN.len(), TASKS.len() + 2 + RUN.len()];
     for end in (0..whole.len() - 1).step_by(STEP) {
@@ -233,7 +233,7 @@ fn damaged_data_is_told_or_taken_but_never_the_end_of_the_program() {
 const RUN: &str = r#"{"tag":"tokio-statemap","state":0,"format":1,"program":"p","beginNs":0,"endNs":9,"longPollNs":1000000,"events":7,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":false}"#;
 const PART: &str = r#"{"tag":"tokio-statemap 1","state":0,"data":3,"gaps":[[1,2],[4,5]],"handovers":[[0,6,0]],"ranOn":[[0,0],[1,null]],"polls":[1,1],"cut":[[0,1]],"apart":[[2,1]],"parents":[[null,1],["main",1]]}"#;
 
-/// Data of a task that is polled once, with these definitions.
+/// Checks data of a task that is polled once, with these definitions.
 fn run(definitions: [&str; 2]) -> Result<(), String> {
     let datum = |time: u32, entity: &str, state: u32| {
         format!("{{\"time\":\"{time}\",\"entity\":\"{entity}\",\"state\":{state}}}")
@@ -245,7 +245,7 @@ fn run(definitions: [&str; 2]) -> Result<(), String> {
     let bytes = lines.join("\n") + "\n";
     let read = crate::statemap::read::read(bytes.as_bytes()).unwrap();
     let checked = check_ours(bytes.as_bytes()).map_err(|error| error.to_string());
-    // `read` takes a wrong description of a run for other data.
+    // `read` takes a run with a wrong description for other data.
     assert_eq!(read.timeline().is_ok(), checked.is_ok(), "{checked:?}");
     checked.map(|_| ())
 }

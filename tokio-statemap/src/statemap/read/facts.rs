@@ -34,7 +34,7 @@ pub(crate) struct Facts {
     pub(crate) trace_target: TraceTarget,
     pub(crate) task_hooks: bool,
     pub(crate) schedule_latency: bool,
-    // Earlier versions didn't write the following.
+    // Earlier versions didn't write the following members.
     #[serde(default)]
     pub(in crate::statemap) version: Option<String>,
     #[serde(default)]
@@ -112,7 +112,7 @@ impl Facts {
         }
     }
 
-    /// `None` if there are too many names of files.
+    /// Returns the exhaustion of the blocking pool; `None` if there are too many names of files.
     pub(in crate::statemap) fn exhausted_pool(&self) -> Option<Option<ExhaustedPool>> {
         let Some((threads, most_waiting, waited, longest, tasks, ran, others, location)) =
             &self.exhausted_pool
@@ -142,12 +142,12 @@ impl Facts {
         self.pool_queue.iter().map(|&(ns, waiting)| (ns.0, waiting.0)).collect()
     }
 
-    /// Returns the sums of the whole run, but for their lists.
+    /// Returns the sums of the whole run, without their lists.
     pub(in crate::statemap) fn whole_run(&self) -> Option<Summary> {
         self.whole_run.as_ref().map(summary::summary)
     }
 
-    /// Returns the profile, but for the functions.
+    /// Returns the profile, without the functions.
     pub(in crate::statemap) fn profile(&self) -> Profile {
         self.profile.map_or_else(Profile::default, |(recorded, workers, uncounted)| Profile {
             functions: Vec::new(),

@@ -49,7 +49,7 @@ pub(in crate::statemap) fn short(value: &Value) -> String {
     shorten(&value.to_string())
 }
 
-/// Shortens text for a message. Invisible characters are escaped where the message becomes an error.
+/// Shortens text for a message. Invisible characters are escaped when the message becomes an error.
 pub(in crate::statemap) fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

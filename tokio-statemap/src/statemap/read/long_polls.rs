@@ -1,4 +1,4 @@
-//! Reads the causes of long polls, and what polls computed.
+//! Reads the causes of long polls, and the functions in which polls computed.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::trace::timeline::{
 /// The most samples in all: a program keeps 4096.
 const MOST_SAMPLES: usize = 8_192;
 
-/// The most samples of one thread and start: a program takes 16 of a poll, and nested polls may start at the
+/// The most samples of one thread and start. A program takes 16 samples of a poll, and nested polls may start at the
 /// same time.
 const MOST_OF_POLL: usize = 64;
 
 /// The causes and samples of long polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LongPolls {
-    /// By their keys.
+    /// The causes, sorted by key.
     pub(crate) causes: Vec<(PollKey, PollCause)>,
-    /// By their polls' keys and time.
+    /// The samples, sorted by poll key, then by time.
     pub(crate) samples: Vec<PollSample>,
     /// The functions of samples, by their indices.
     functions: Vec<StackFrame>,
@@ -33,7 +33,7 @@ pub(crate) struct LongPolls {
 }
 
 impl LongPolls {
-    /// Adds a part. `edges` are those of the run.
+    /// Adds a part. `edges` are the edges of the run.
     pub(super) fn add(&mut self, edges: (u64, u64), part: &mut Part) -> Result<(), String> {
         for cause in &part.causes {
             self.cause(edges, cause)?;
@@ -49,7 +49,7 @@ impl LongPolls {
         part.cpu.drain(..).try_for_each(|stack| self.cpu_stack(stack))
     }
 
-    /// Returns the functions that parts had so far, by their indices.
+    /// Returns the functions of all parts so far, by their indices.
     pub(super) fn functions(&self) -> &[StackFrame] {
         &self.functions
     }
@@ -100,7 +100,7 @@ impl LongPolls {
         if self.samples.len() >= MOST_SAMPLES {
             return Err(format!("`samples` are over {MOST_SAMPLES}, which is the limit"));
         }
-        // The samples are sorted, so those of one poll are the last ones.
+        // The samples are sorted, so those of the current poll are the last ones.
         let first = self.samples.len().checked_sub(MOST_OF_POLL);
         let key = (thread, poll_start_ns);
         if first.is_some_and(|first| self.samples[first].poll_key() == key) {
@@ -153,7 +153,7 @@ impl LongPolls {
         Ok(())
     }
 
-    /// Returns the functions at these indices, which the list has.
+    /// Returns the functions at these indices of a list.
     fn frames_of(&self, list: &str, indices: Vec<u32>) -> Result<Vec<StackFrame>, String> {
         let mut frames = Vec::with_capacity(indices.len());
         for index in indices {

@@ -9,9 +9,9 @@ pub(super) struct Plain<'a> {
     pub(super) tag: Option<&'a str>,
 }
 
-/// Parses the datum at the beginning of `bytes`. Returns it with its length.
+/// Parses the datum at the beginning of `bytes`. Returns the datum and its length.
 ///
-/// Returns `None` for everything but a whole and ordinary datum. That is no error: the slow path decides.
+/// Returns `None` for everything but a complete and ordinary datum. That is no error: the slow path decides.
 pub(super) fn datum(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
     let mut cursor = Cursor { bytes, at: 0 };
     let (mut time, mut entity, mut state, mut tag) = (None, None, None, None);
@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
         let length = rest.iter().position(|b| !b.is_ascii_digit())?;
         self.at += length;
         let digits = &rest[..length];
-        // The next byte ends the field, or else it is more than a whole number.
+        // If the next byte doesn't end the field, this isn't a whole number.
         (digits.len() == 1 || digits.first() != Some(&b'0')).then(|| number(digits)).flatten()
     }
 }

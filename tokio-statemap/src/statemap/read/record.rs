@@ -17,13 +17,13 @@ use crate::statemap::format::{Datum, Mark, TagDefinition};
 pub(in crate::statemap) struct Reader {
     pub(in crate::statemap) statemap: Statemap,
     entities: HashMap<String, usize>,
-    /// The entity that was named last: it is the next one more often than not.
+    /// The entity that was named last, to guess the next one.
     last_entity: usize,
     /// The tags of each state.
     tags: Vec<HashMap<String, usize>>,
-    /// The tag of each state that was named last.
+    /// For each state, the tag that was named last.
     last_tags: Vec<usize>,
-    /// The description of the run, in data of this crate whose description is valid so far.
+    /// The description of the run, if this is data of this crate and the description is valid so far.
     run: Option<RunReader>,
     /// `true` if an invalid description of the run is an error.
     pub(in crate::statemap) is_strict: bool,
@@ -36,7 +36,7 @@ pub(in crate::statemap) struct Reader {
 }
 
 impl Reader {
-    /// Reads the first record, the metadata. Returns its position, too.
+    /// Reads the first record, the metadata, and also returns its position.
     pub(in crate::statemap) fn open(
         records: &mut RecordStream<impl io::Read>,
     ) -> Result<(Self, Position), ReadError> {
@@ -139,7 +139,7 @@ impl Reader {
         Ok(self.statemap)
     }
 
-    /// Returns the parts whose rows are filled in from a page.
+    /// Returns the parts that are completed with rows from a page.
     #[cfg(feature = "html")]
     pub(super) fn parts(&mut self) -> (&mut Statemap, Option<&mut RunReader>) {
         (&mut self.statemap, self.run.as_mut())
@@ -149,7 +149,7 @@ impl Reader {
         (state as usize) < self.statemap.metadata.states.len()
     }
 
-    /// Reads a record after the metadata. Its keys tell its kind.
+    /// Reads a record after the metadata. Its keys determine its kind.
     fn record(&mut self, object: Object) -> Result<(), String> {
         let has = |key| object.contains_key(key);
         if has("tag") && has("state") && !has("entity") {

@@ -1,4 +1,4 @@
-//! Finds the records in a stream of bytes, and knows where each begins.
+//! Finds the records in a stream of bytes, and the position of each.
 
 use std::io;
 use std::ops::Range;
@@ -9,12 +9,12 @@ use super::ReadError;
 use super::field::short;
 use crate::util::clean::clean;
 
-/// The bytes that are read at once. Miri is slow, and tests the same with less.
+/// The number of bytes that are read at once. Miri is slow, and tests the same with fewer.
 pub(super) const CHUNK_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
-/// The most bytes of a record. The longest useful one, metadata with thousands of states, has a fraction of
-/// it; and a file that is no statemap data should not fill the memory.
+/// The most bytes of a record. The longest useful record, metadata with thousands of states, is far shorter, and a file
+/// that is no statemap data should not fill the memory.
 pub(super) const RECORD_BYTES: usize = 8 << 20;
-/// The bytes of a record without an end that are parsed to find the problem.
+/// The most bytes of a record without an end that are parsed to find the problem.
 const LOOK_BYTES: usize = 1 << 16;
 
 /// The position of a record.
@@ -61,7 +61,7 @@ impl<R: io::Read> RecordStream<R> {
         }
     }
 
-    /// Goes to where the next record begins, over white space; `None` at the end of the data.
+    /// Skips white space up to the next record; `None` at the end of the data.
     pub(in crate::statemap) fn begin(&mut self) -> Result<Option<Position>, ReadError> {
         loop {
             let rest = &self.buffer[self.at..self.end];
@@ -87,7 +87,7 @@ impl<R: io::Read> RecordStream<R> {
         self.position
     }
 
-    /// Returns the bytes from here on that were read, perhaps not the whole record.
+    /// Returns the bytes from here on that have been read, which may end within the record.
     pub(in crate::statemap) fn ahead(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
     }
@@ -143,7 +143,7 @@ impl<R: io::Read> RecordStream<R> {
         }
     }
 
-    /// Returns the error for an object without an end. Perhaps its syntax is wrong before.
+    /// Returns the error for an object without an end. An earlier syntax error is more helpful, if there is one.
     fn no_end(&mut self, problem: &str) -> ReadError {
         let position = self.here();
         let ahead = &self.buffer[self.at..self.end];
@@ -154,7 +154,7 @@ impl<R: io::Read> RecordStream<R> {
         }
     }
 
-    /// Returns the error for something that doesn't begin as an object.
+    /// Returns the error for a record that doesn't begin as an object.
     fn no_object(&mut self) -> Result<ReadError, ReadError> {
         while self.ahead().len() < LOOK_BYTES && self.fill()? {}
         let position = self.here();
@@ -178,7 +178,7 @@ impl<R: io::Read> RecordStream<R> {
         })
     }
 
-    /// Reads more, behind what wasn't taken yet; false at the end of the data.
+    /// Reads more, after the bytes that weren't taken yet. Returns `false` at the end of the data.
     fn fill(&mut self) -> Result<bool, ReadError> {
         if self.is_over {
             return Ok(false);
@@ -230,7 +230,7 @@ fn not_utf8(start: Position, record: &[u8], at: usize) -> ReadError {
     within(start, record, at).error("this is not UTF-8; statemap data is JSON in UTF-8")
 }
 
-/// Returns an error of the JSON itself, in the record that begins at `start`.
+/// Returns a syntax error of the JSON in the record that begins at `start`.
 pub(in crate::statemap) fn syntax_error(
     start: Position,
     record: &[u8],

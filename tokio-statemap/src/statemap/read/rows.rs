@@ -31,10 +31,10 @@ pub(crate) struct Rows {
     rows: Vec<usize>,
 }
 
-/// A task, but for what happened to it.
+/// A task without its changes of state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskRow<'a> {
-    /// The name in the picture: with the names of the runtime and of the task.
+    /// The name in the picture, which includes the names of the runtime and of the task.
     pub(crate) name: &'a str,
     pub(crate) parent: Option<TaskKey>,
     /// Its spawn location, as an index.
@@ -57,11 +57,11 @@ pub(crate) struct Change {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waker {
     Known(WokenBy),
-    /// The task at this place among all.
+    /// The task at this place among all tasks.
     Place(u64),
 }
 
-/// Set in [`Datum::woken_by`] where it is a place still.
+/// Set in [`Datum::woken_by`] while it is a place.
 const IS_PLACE: u64 = 1 << 63;
 
 /// Distinct values in the order of their first use.
@@ -109,7 +109,7 @@ impl Rows {
         })
     }
 
-    /// Returns the number of states. Higher values in a page are states of the picture alone.
+    /// Returns the number of states. A page's higher values are states that only the picture has.
     pub(crate) fn states(&self) -> usize {
         self.reader.statemap.metadata.states.len()
     }
@@ -175,7 +175,7 @@ impl Rows {
         Ok(key)
     }
 
-    /// Says which tasks are at which places, for who woke.
+    /// Sets who woke tasks, by the keys of the tasks at all places.
     pub(crate) fn wakers(&mut self, keys: &[TaskKey]) -> Result<(), String> {
         for datum in self.tasks.iter_mut().flat_map(|(_, entity)| &mut entity.data) {
             if datum.woken_by & IS_PLACE != 0 {
@@ -187,7 +187,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Says what the parents of tasks are that weren't known before, by the places of the tasks.
+    /// Sets the parent of the task at a place, which wasn't known before.
     pub(crate) fn parent(&mut self, task: usize, parent: TaskKey) {
         self.tasks[task].1.parent = Some(parent);
     }
@@ -213,7 +213,7 @@ impl Rows {
             data: data.collect(),
             parent: None,
         };
-        // An event may have named it.
+        // An event may have named the entity before.
         let known = self.reader.find_entity(name);
         let entities = &mut self.reader.statemap.entities;
         match known {
@@ -228,7 +228,7 @@ impl Rows {
         }
     }
 
-    /// Returns data that isn't a run's. `places` are those of the rows in the file.
+    /// Returns data that isn't a run's. `places` are the places of the rows in the file.
     pub(crate) fn other(
         mut self,
         places: &[usize],
@@ -265,7 +265,7 @@ impl Rows {
         self.reader.finish()
     }
 
-    /// Returns all of a run's data. For a part of a run, `part` is the recorded time of the whole, in ns, if
+    /// Returns the complete data of a run. For a part of a run, `part` is the recorded time of the whole, in ns, if
     /// that is known.
     pub(crate) fn run(mut self, part: Option<Option<u64>>) -> Result<Statemap, String> {
         self.end_with_tasks()?;
@@ -279,7 +279,7 @@ impl Rows {
         self.reader.finish()
     }
 
-    /// Puts tasks, tags and threads in the order in which a file has them, and adds what marks its end.
+    /// Sorts tasks, tags and threads as in a file, and adds the datum that marks the end.
     fn end_with_tasks(&mut self) -> Result<(), String> {
         let (statemap, run) = self.reader.parts();
         let run = run.and_then(super::run::RunReader::run).ok_or("the run isn't described")?;

@@ -21,9 +21,9 @@ use crate::trace::timeline::{BlockingThread, Handover};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) facts: Facts,
-    /// By time.
+    /// The gaps, by time.
     pub(crate) gaps: Vec<(u64, u64)>,
-    /// By thread and time.
+    /// The handovers, by thread and time.
     pub(crate) handovers: Vec<Handover>,
     pub(crate) blocking_threads: Vec<BlockingThread>,
     /// The number of parks of each worker.
@@ -40,7 +40,7 @@ pub(crate) struct Run {
     pub(crate) whole_ns: Option<u64>,
 }
 
-/// Reads all of it.
+/// Reads the description.
 #[derive(Debug)]
 pub(super) struct RunReader {
     native: Native,
@@ -48,14 +48,14 @@ pub(super) struct RunReader {
     parts: u64,
     /// The next datum that a part describes: its entity, and its index there.
     next: (usize, usize),
-    /// The numbers of data and entities that were described.
+    /// The numbers of data and entities that were described so far.
     data: u64,
     entities: usize,
 }
 
 /// Returns `true` for the tags that describe a run.
 pub(in crate::statemap) fn is_of_run(tag: &str) -> bool {
-    // A source file may have a name that begins so.
+    // A source file may have a name that begins like this.
     let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
     tag.strip_prefix(TAG)
         .is_some_and(|rest| rest.is_empty() || rest.strip_prefix(' ').is_some_and(is_number))
@@ -66,7 +66,7 @@ impl RunReader {
         Self { native, run: None, parts: 0, next: (0, 0), data: 0, entities: 0 }
     }
 
-    /// Reads a definition. Facts about data and entities are stored there.
+    /// Reads a definition, and stores the facts about data and entities in these.
     pub(super) fn definition(
         &mut self,
         tag: &str,
@@ -203,7 +203,7 @@ impl RunReader {
         Ok(())
     }
 
-    /// Returns the run, once it is known.
+    /// Returns the run, if it is known by now.
     #[cfg(feature = "html")]
     pub(super) fn run(&mut self) -> Option<&mut Run> {
         self.run.as_mut()
@@ -217,7 +217,7 @@ impl RunReader {
         self.entities = entities.len();
     }
 
-    /// Returns the description, if there is one. An error means that it doesn't cover all data.
+    /// Returns the description, if there is one, or an error if it doesn't cover all data.
     pub(super) fn finish(self, statemap: &Statemap) -> Result<Option<Run>, String> {
         let Some(run) = self.run else { return Ok(None) };
         let (told, all) = match self.native {
@@ -257,7 +257,7 @@ impl Run {
         });
         let before = self.handovers.len().saturating_sub(1);
         self.handovers.extend(handovers);
-        // Only the new ones need to be checked.
+        // Only the new handovers need to be checked.
         if !self.handovers[before..].is_sorted() {
             return Err("`handovers` must be by thread and time".to_owned());
         }

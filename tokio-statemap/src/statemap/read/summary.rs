@@ -12,7 +12,7 @@ use crate::trace::summary::{
 const MOST_POLLS: usize = 1_000;
 /// The most stretches of time: a program has no more.
 const MOST_STRETCHES: usize = 2_000;
-/// The most steps of a histogram: those of a program have 128 an octave.
+/// The most steps of a histogram. A program's histograms have 128 steps per octave.
 const MOST_STEPS: usize = 8_192;
 
 /// `[begin, end, recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`
@@ -21,7 +21,7 @@ pub(super) type SumsEntry = [Number; 9];
 /// The lists of the sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
-    /// Their places are in `places`.
+    /// The locations, whose places are in `places`.
     locations: Vec<LocationSummary>,
     places: Vec<Option<PlaceEntry>>,
     longest: Vec<SummedPoll>,
@@ -150,7 +150,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Adds what this has to the summary. `None` if there are too many names of files.
+    /// Adds the lists to the summary. `None` if there are too many names of files.
     pub(in crate::statemap) fn add_to(&self, summary: &mut Summary) -> Option<()> {
         if !self.locations.is_empty() {
             summary.locations.clone_from(&self.locations);
@@ -169,7 +169,7 @@ impl Sums {
         if !self.workers.is_empty() {
             summary.workers.clone_from(&self.workers);
         }
-        // Both files have them.
+        // Both files have this list.
         if !self.stopped.is_empty() {
             summary.stopped.clone_from(&self.stopped);
         }
@@ -177,7 +177,7 @@ impl Sums {
     }
 }
 
-/// Returns the sums from the first definition; their lists are in [`Sums`].
+/// Returns the sums in the first definition. Their lists are in [`Sums`].
 pub(super) fn summary(entry: &SumsEntry) -> Summary {
     let [begin, end, recorded, tasks, polls, cut, running, missed, stretch] = entry.map(|n| n.0);
     Summary {

@@ -1,4 +1,4 @@
-//! The result doesn't depend on the chunks in which bytes arrive, or on how a record is written.
+//! Tests that the result depends neither on the chunks in which bytes arrive, nor on how a record is written.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use super::{ReadError, Statemap, read};
 
 const METADATA: &str = r#"{"start":[1,2],"title":"t","states":{"a":{"value":0},"b":{"value":1}}}"#;
 
-/// Gives its bytes in small pieces.
+/// A reader that returns its bytes in small pieces.
 struct Piecewise<'a>(&'a [u8], usize);
 
 impl Read for Piecewise<'_> {
@@ -98,7 +98,7 @@ fn the_short_way_takes_only_what_is_quite_ordinary() {
     assert_eq!(datum(b"{\"time\":\"1\",\"entity\":\"\xff\",\"state\":0}"), None);
 }
 
-/// The short way and the long way agree: an escape in the name is what keeps a record off the first.
+/// The fast path and the slow path agree. An escape in the name keeps a record off the fast path.
 #[test]
 fn both_ways_lead_to_the_same() {
     for fields in [

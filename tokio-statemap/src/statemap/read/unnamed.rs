@@ -1,4 +1,4 @@
-//! Chains of functions that are addresses, as they are in the data.
+//! Chains of functions known only by address, as they are in the data.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::trace::timeline::{NamedCall, StackFrame, UnnamedChain, WaitId};
 /// of 8 chains of 128 functions.
 const MOST_OF_CHAINS: usize = 1 << 21;
 const MOST_OF_WAITS: usize = 1 << 24;
-/// The most addresses of a chain, and functions of an address. A program keeps 128, and some dozen functions
-/// at a few of them.
+/// The most addresses of a chain, and the most functions of an address. A program keeps 128 addresses, and some dozen
+/// functions at a few of them.
 const MOST_PLACES: usize = 256;
 const MOST_AT_PLACE: usize = 256;
 
 impl Waits {
-    /// Adds a part. `functions` are those of it and the parts before.
+    /// Adds a part. `functions` are the functions of this part and those before.
     pub(super) fn add_unnamed(
         &mut self,
         part: &mut Part,

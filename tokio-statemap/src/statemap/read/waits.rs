@@ -1,4 +1,4 @@
-//! Reads where tasks wait.
+//! Reads the places where tasks wait.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::trace::timeline::{
 /// The places where tasks wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
-    /// By number.
+    /// The waits, by number.
     pub(crate) waits: Vec<Wait>,
     functions: usize,
     /// The waits whose functions are addresses.
@@ -30,7 +30,7 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Adds a part. `functions` are those of it and the parts before.
+    /// Adds a part. `functions` are the functions of this part and those before.
     pub(super) fn add(
         &mut self,
         part: &mut Part,
@@ -114,7 +114,7 @@ impl Waits {
             };
             frames.push((parent, frame));
         }
-        // Awaited functions follow those that await them, so each is complete when it is taken from the end.
+        // Each awaited function follows the one that awaits it, so taken from the end, each is complete.
         let mut wait = Wait::default();
         while let Some((parent, mut frame)) = frames.pop() {
             frame.awaits.reverse();
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::trace::timeline::FrameOrigin;
 
-    /// 128 places have as many functions as there may be, in a file of some MB.
+    /// 128 places have as many functions as there may be, in a file of a few MB.
     #[test]
     #[ignore = "slow"]
     fn all_places_have_a_limit() {

@@ -10,8 +10,8 @@ fn problem(text: &str) -> Option<(String, String)> {
     Some((text.lines().nth(line - 1).unwrap_or_default().to_owned(), problem.to_owned()))
 }
 
-/// Wrong data neither panics nor makes a wrong report: it is other data, and the check reports problem and
-/// position.
+/// Wrong data neither panics nor makes a wrong report: it is taken for other data, and the check reports the problem
+/// and its position.
 #[test]
 fn what_cannot_be_is_refused() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
@@ -105,7 +105,7 @@ fn workers_wait_nowhere() {
     }
 }
 
-/// A file of a few MB would take any time and memory.
+/// Without limits, a file of a few MB could take any amount of time and memory.
 #[test]
 fn places_have_limits() {
     let problem = |waits: Vec<Wait>| {
@@ -128,7 +128,7 @@ fn places_have_limits() {
     assert!(error.contains("`waits` has functions over 1024 deep"), "{error}");
 }
 
-/// Each of many leaves at the end of a deep chain.
+/// A place with many leaves, each at the end of a deep chain.
 #[test]
 fn a_deep_place_of_many_branches_takes_little_memory() {
     let leaves = vec![frame("shop::leaf", 2, Vec::new()); 15_000];

@@ -89,7 +89,7 @@ impl Random {
         }
         assert!(at_ns < end_ns);
         let carried = CarriedWait { since_ns: self.below(begin_ns), wait: self.wait() };
-        // A wait that ended in its task's last poll isn't in the data.
+        // The data has no wait that ended in its task's last poll.
         let is_over = self.is(4) && polls.last().is_none_or(|last| last.wait().is_none());
         Task {
             location: self.location(),

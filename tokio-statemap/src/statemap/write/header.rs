@@ -13,8 +13,8 @@ use crate::util::json::{Object, Raw, array, list};
 
 /// Writes the definition with the facts about the whole run.
 ///
-/// `state` is the value of the last state, which has no tags in data: renderers list a definition with the
-/// tags of its state.
+/// `state` is the value of the last state, which has no tags in the data, as renderers list a definition with the tags
+/// of its state.
 pub(super) fn header(
     timeline: &Timeline,
     labels: &Labels,

@@ -1,4 +1,4 @@
-//! Writes why polls took long, and what they computed.
+//! Writes why polls took long, and the functions in which polls computed.
 
 use std::io;
 
@@ -38,7 +38,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Returns the index of a function. A new function is added before its user.
+    /// Returns the index of a function. A new function is added before the entry that uses it.
     pub(super) fn index_of<'a>(
         &mut self,
         frame: &'a StackFrame,
@@ -52,7 +52,7 @@ impl Parts {
         index
     }
 
-    /// Returns the indices of the functions of a stack. A part that is full by new functions is written.
+    /// Returns the indices of the functions of a stack. If new functions make a part full, the part is written.
     fn indices_of<'a>(
         &mut self,
         frames: &'a [StackFrame],
@@ -67,7 +67,7 @@ impl Parts {
         Ok(functions)
     }
 
-    /// Writes what threads were doing.
+    /// Writes the samples of threads.
     pub(super) fn samples<'a>(
         &mut self,
         timeline: &'a Timeline,
@@ -88,7 +88,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Writes what polls computed.
+    /// Writes the stacks in which polls computed.
     pub(super) fn cpu<'a>(
         &mut self,
         timeline: &'a Timeline,

@@ -12,7 +12,7 @@ use crate::trace::woken_by::WokenBy;
 use crate::util::json::Json;
 use crate::util::map::Map;
 
-/// The number of bytes from which a part is written.
+/// The least number of bytes with which a part is written.
 const PART_BYTES: usize = 1 << 17;
 
 /// The functions that were written, with their indices.
@@ -41,7 +41,7 @@ impl Json for TaskKey {
     }
 }
 
-/// A task is as above, and the others are words.
+/// A task is written as above, and the others as words.
 impl Json for WokenBy {
     fn write(&self, to: &mut String) {
         match self {
@@ -62,7 +62,7 @@ impl Json for SpawnLocation {
 
 macro_rules! lists {
     ($($list:ident: $name:literal)*) => {
-        /// The lists of a part, in their order there.
+        /// The lists of a part, in their order in it.
         #[derive(Clone, Copy, Debug)]
         pub(super) enum List {
             $($list),*
@@ -103,7 +103,7 @@ lists! {
 
 /// The next part.
 pub(super) struct Parts {
-    /// The value of the state that the definitions are of.
+    /// The value of the state to which the definitions belong.
     state: u8,
     written: u64,
     /// `true` if the names of tasks are left out.
@@ -182,8 +182,8 @@ impl Parts {
         }
     }
 
-    /// A datum was written. Where it was written as 1 ns after the one before, that was `apart_ns`
-    /// before.
+    /// Records that a datum was written. If it was written 1 ns after the previous one, `apart_ns` is the real
+    /// distance.
     #[inline]
     pub(super) fn datum(&mut self, apart_ns: u64) {
         if apart_ns > 0 {
@@ -193,7 +193,7 @@ impl Parts {
         self.data += 1;
     }
 
-    /// The datum was the start of this poll.
+    /// Records that the datum was the start of this poll.
     #[inline]
     pub(super) fn poll(&mut self, poll: &Poll) {
         let index = self.ran_on(poll.thread(), poll.worker());
@@ -268,7 +268,7 @@ impl Parts {
             self.push(List::Polls, &index);
             self.push(List::Polls, &count);
         }
-        // If it isn't known of any, there is no list.
+        // If it isn't known for any poll, there is no list.
         let woken = self.woken_run.end();
         if let Some((by, count)) =
             woken.filter(|(by, _)| by.is_some() || !self.is_empty(List::WokenBy))
@@ -304,7 +304,7 @@ impl Parts {
 struct RunLength<T>(Option<(T, u64)>);
 
 impl<T: PartialEq + Copy> RunLength<T> {
-    /// There is a next one. Gives what there was before, and how often, if it is another.
+    /// Adds the next value. If it differs from the previous ones, returns these and their number.
     #[inline]
     fn push(&mut self, value: T) -> Option<(T, u64)> {
         match &mut self.0 {

@@ -1,6 +1,6 @@
 //! Makes the times of an entity's changes distinct.
 
-/// The time that was written last, and what it was really.
+/// The time that was written last, and its real time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::statemap) struct Spaced(Option<(u64, u64)>);
 

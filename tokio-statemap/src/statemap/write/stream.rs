@@ -1,4 +1,4 @@
-//! Writes text in large parts. A second thread makes it if there is much.
+//! Writes text in large parts. If there is much, a second thread makes it.
 
 use std::io::{self, Write};
 use std::mem;
@@ -21,8 +21,8 @@ pub(super) struct Text<'a> {
 /// Makes text.
 type Make<'a> = dyn Fn(&mut Text<'_>) -> io::Result<()> + Sync + 'a;
 
-/// Writes what `make` makes to `w`. If `is_much`, it is made on a thread of its own meanwhile: to make
-/// data takes about as long as the system takes to write them.
+/// Writes the text that `make` makes to `w`. If `is_much`, another thread makes it in parallel, as making data takes
+/// about as long as the system takes to write it.
 pub(super) fn write(w: &mut dyn Write, is_much: bool, make: &Make<'_>) -> io::Result<()> {
     let written = if is_much { write_beside(w, make) } else { None };
     written.unwrap_or_else(|| {
@@ -35,7 +35,7 @@ pub(super) fn write(w: &mut dyn Write, is_much: bool, make: &Make<'_>) -> io::Re
     w.flush()
 }
 
-/// `None` if there can be no thread.
+/// Returns `None` if no thread can be started.
 fn write_beside(w: &mut dyn Write, make: &Make<'_>) -> Option<io::Result<()>> {
     let (full, parts) = queue(PARTS_AHEAD);
     let (mut full, mut parts) = (Some(full), Some(parts));
@@ -43,7 +43,7 @@ fn write_beside(w: &mut dyn Write, make: &Make<'_>) -> Option<io::Result<()>> {
     let mut maker = || {
         let Some(full) = full.take() else { return };
         made = Text::make(make, &mut |part| {
-            // The queue closes if a write failed; then that error is returned.
+            // The queue closes if a write fails, and then the error of the write is returned.
             match full.send(mem::replace(part, new_part())) {
                 true => Ok(()),
                 false => Err(io::ErrorKind::BrokenPipe.into()),
@@ -61,7 +61,7 @@ fn write_beside(w: &mut dyn Write, make: &Make<'_>) -> Option<io::Result<()>> {
 }
 
 fn new_part() -> Vec<u8> {
-    // A part may exceed its size by the last write.
+    // The last write may make a part exceed its size.
     Vec::with_capacity(PART_BYTES + PART_BYTES / 16)
 }
 

@@ -8,7 +8,7 @@ use crate::trace::summary::{Distribution, Summary};
 use crate::trace::timeline::Timeline;
 use crate::util::json::{Json, Raw, list};
 
-/// Returns the sums if older events were dropped. Otherwise the data has all of them.
+/// Returns the sums if older events were dropped. Otherwise the data contains all of them.
 fn sums(timeline: &Timeline) -> Option<&Summary> {
     timeline.whole_run().filter(|_| timeline.lost.dropped_events > 0)
 }
@@ -114,7 +114,7 @@ impl Parts {
     }
 }
 
-/// Returns the steps in pairs: the difference between the bound and the one before, and the number of values.
+/// Returns the steps in pairs: the difference between a bound and the one before, and the number of values.
 fn steps(of: &Distribution) -> Vec<Number> {
     let mut steps = Vec::new();
     let mut before = 0;

@@ -1,4 +1,4 @@
-//! Writes where tasks wait.
+//! Writes the places where tasks wait.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::util::json::{self, Raw, array, list};
 use crate::util::map::Map;
 
 impl Parts {
-    /// Writes the functions that tasks wait in: each wait with its number.
+    /// Writes the functions in which tasks wait, each wait with its number.
     pub(super) fn waits<'a>(
         &mut self,
         timeline: &'a Timeline,
@@ -29,7 +29,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds a function, and behind it what it awaits.
+    /// Adds a function, followed by the functions that it awaits.
     fn node<'a>(
         &mut self,
         frame: &'a AwaitFrame,
@@ -45,7 +45,7 @@ impl Parts {
         }
     }
 
-    /// Writes the chains of waits of which functions are addresses, and which waits are of which.
+    /// Writes the chains with functions known only by address, and the chains of each such wait.
     pub(super) fn unnamed<'a>(
         &mut self,
         timeline: &'a Timeline,

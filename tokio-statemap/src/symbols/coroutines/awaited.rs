@@ -9,7 +9,7 @@ use super::{Coroutines, states};
 /// A future that is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Awaited {
-    /// The type: its path for a future that was written by hand.
+    /// The name of the type: for a future that was written by hand, its path.
     pub(crate) name: String,
     pub(crate) what: What,
     /// The futures within it: those that `join!` and `select!` poll, or the one that a timeout limits.
@@ -21,7 +21,7 @@ pub(crate) struct Awaited {
 pub(crate) enum What {
     /// An async fn, block or closure.
     Coroutine(TypeId),
-    /// A future of which only the running program knows the type.
+    /// A future whose type only the running program knows.
     Dyn,
     /// A future with a `poll` that was written by hand.
     Leaf,
@@ -37,7 +37,7 @@ const MAX_STEPS: u32 = 2_000;
 const MAX_HOPS: usize = 16;
 
 impl Coroutines<'_> {
-    /// Returns the future that is awaited by a suspend point with this type of awaitee.
+    /// Returns the future that a suspend point with this type of awaitee awaits.
     pub(crate) fn awaited(&self, awaitee: TypeId) -> Awaited {
         let steps = Cell::new(MAX_STEPS);
         Walk { of: self, steps: &steps }.awaited(awaitee, MAX_DEPTH)
@@ -130,7 +130,7 @@ impl Walk<'_, '_> {
             let Some(of_type) = self.of.type_of(id) else { continue };
             match &of_type.shape {
                 Shape::Struct(members) if of_type.name.starts_with(b"(") => {
-                    // The name is that in Tokio's macros.
+                    // Tokio's macros use this name.
                     let are_futures = member.name.slice().ends_with(b"futures");
                     let all = members.iter().map(|member| member.of_type);
                     branches.extend(all.filter(|id| are_futures || self.is_future(*id, 6)));
@@ -164,7 +164,7 @@ impl Walk<'_, '_> {
         self.parameters(&of_type).into_iter().any(|id| self.is_future(id, depth))
     }
 
-    /// Returns the types that a type is generic over. For an enum, its variants have them.
+    /// Returns the types that a type is generic over. For an enum, they are at its variants.
     fn parameters(self, of_type: &Type<'_>) -> Vec<TypeId> {
         let mut parameters = of_type.parameters.clone();
         if let Shape::Enum(variants) = &of_type.shape {

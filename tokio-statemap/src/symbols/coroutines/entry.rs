@@ -4,7 +4,7 @@ use gimli::{Abbreviation, AttributeValue, DwTag, EntriesRaw};
 
 use super::sections::Slice;
 
-/// An entry: what it is, and some of its attributes.
+/// An entry: its kind, and some of its attributes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) tag: DwTag,

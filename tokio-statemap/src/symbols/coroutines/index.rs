@@ -17,10 +17,10 @@ pub(super) struct Index<'a> {
     pub(super) coroutines: Vec<TypeId>,
     /// All namespaces.
     scopes: Vec<Scope<'a>>,
-    /// The namespace of the entries from an offset of the section on, by rising offset.
+    /// The namespaces of the entries, each with the offset in the section from which on it applies, by rising offset.
     changes: Vec<(usize, Option<u32>)>,
-    /// The symbols of coroutines' functions, by the path of their namespace, where that path doesn't tell the
-    /// type of an `impl`.
+    /// The symbols of coroutines' functions, by the paths of their namespaces, if the path doesn't contain the type of
+    /// an `impl`.
     symbols: HashMap<String, Slice<'a>>,
     /// The number of entries.
     pub(super) entries: u64,
@@ -34,7 +34,7 @@ struct Scope<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Reads all units. An error says what is wrong with the debug information.
+    /// Reads all units. The error describes a problem with the debug information.
     pub(super) fn build(sections: &Sections<'a>) -> Result<Self, String> {
         let mut index = Self {
             coroutines: Vec::new(),
@@ -50,13 +50,13 @@ impl<'a> Index<'a> {
         if has_types { Ok(index) } else { Err(without_types()) }
     }
 
-    /// Adds a unit; returns whether it has types of Rust.
+    /// Adds a unit. Returns whether it has types of Rust.
     fn add(&mut self, sections: &Sections<'a>, at: usize) -> gimli::Result<bool> {
         let unit = &sections.units[at];
         let begin = sections.begin(at);
         self.changes.push((begin, None));
         let (mut is_rust, mut has_types) = (false, false);
-        // The namespaces that the entry is in, with their depths.
+        // The namespaces around the entry, with their depths.
         let mut open: Vec<(isize, u32)> = Vec::new();
         let mut raw = unit.entries_raw(None)?;
         while !raw.is_empty() {
@@ -132,7 +132,7 @@ impl<'a> Index<'a> {
     fn path_of(&self, scope: u32) -> String {
         let mut names = Vec::new();
         let mut next = Some(scope);
-        // A parent comes before its children, so that this ends.
+        // A parent comes before its children, so this ends.
         while let Some(scope) = next {
             let Scope { name, parent } = self.scopes[scope as usize];
             names.push(name.to_string_lossy());

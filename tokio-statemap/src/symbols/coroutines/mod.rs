@@ -1,5 +1,5 @@
-//! The coroutines of a program: its async fns, blocks and closures, where each may be suspended, and what
-//! it awaits there, from the debug information alone.
+//! The coroutines of a program: its async fns, blocks and closures, the points at which each may be suspended, and what
+//! it awaits there. All is read from the debug information alone.
 //!
 //! The compiler describes the type of a coroutine as an enum of its states. Those after the first three
 //! (unresumed, returned, panicked) are the suspend points, in the order of the source; each has the line
@@ -50,14 +50,14 @@ struct Read<'a> {
 pub(crate) struct Coroutine {
     /// A key that all instances of the coroutine share, and no other coroutine has.
     pub(crate) key: String,
-    /// The path of the function, or of that which the block or closure is in, as a person would write it.
+    /// The path of the function, or of the one around the block or closure, as a person would write it.
     pub(crate) path: String,
     pub(crate) kind: Kind,
     /// The place where it begins.
     pub(crate) begin: Option<Place>,
     /// The place where it ends.
     pub(crate) end: Option<Place>,
-    /// In the order of the source.
+    /// The suspend points, in the order of the source.
     pub(crate) points: Vec<SuspendPoint>,
 }
 
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Coroutines<'_> {
 }
 
 impl Coroutines<'static> {
-    /// Reads the file at `path`, whose bytes stay in memory. An error says what is wrong with it.
+    /// Reads the file at `path`, whose bytes stay in memory. The error describes a problem with the file.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("can't be read: {error}"))?;
         Self::read(bytes.leak())
@@ -85,27 +85,27 @@ impl Coroutines<'static> {
 }
 
 impl<'a> Coroutines<'a> {
-    /// Reads a file's bytes. An error says what is wrong with them.
+    /// Reads a file's bytes. The error describes a problem with them.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let sections = Sections::read(bytes)?;
         let index = Index::build(&sections)?;
         Ok(Self { sections, index, read: Mutex::default() })
     }
 
-    /// Returns the types of all coroutines: each as often as the debug information has it.
+    /// Returns the types of all coroutines, each as often as it is in the debug information.
     pub(crate) fn all(&self) -> &[TypeId] {
         &self.index.coroutines
     }
 
-    /// Returns the coroutine of this type, or `None` if the type is none. An error says what is wrong with
-    /// the debug information.
+    /// Returns the coroutine of this type, or `None` if the type is none. The error describes a problem with the debug
+    /// information.
     pub(crate) fn coroutine(&self, id: TypeId) -> Result<Option<Coroutine>, String> {
         let Some(of_type) = self.try_type_of(id).map_err(damaged)? else { return Ok(None) };
         let Some(states) = states(&of_type) else { return Ok(None) };
         let place = |state: &Variant<'a>| self.place(id, state);
         let own_name = of_type.name.to_string_lossy();
         let scope = self.index.path(&self.sections, id);
-        // The instances of one have their types between brackets.
+        // The types of an instance are between brackets.
         let instance_of = own_name.split('<').next().unwrap_or_default();
         let begin = states.first().and_then(place);
         let at = begin.as_ref().map_or_else(String::new, ToString::to_string);

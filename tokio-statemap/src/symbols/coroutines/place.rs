@@ -9,7 +9,7 @@ use super::sections::Sections;
 /// A file and a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Place {
-    /// The path; of the program's own files from the folder that they were compiled in.
+    /// The path. For the program's own files, it is relative to the folder in which they were compiled.
     pub(crate) file: String,
     /// The line, from 1.
     pub(crate) line: u64,
@@ -22,7 +22,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns the macro that has its `.await` there, if it is one of Tokio's or futures'.
+    /// Returns the name of the macro whose `.await` is there, if it is one of Tokio's or futures'.
     pub(crate) fn known_macro(&self) -> Option<&'static str> {
         const KNOWN: [(&str, &str); 6] = [
             ("/src/macros/join.rs", "tokio::join!"),
@@ -35,7 +35,7 @@ impl Place {
         KNOWN.iter().find(|(end, _)| self.file.ends_with(end)).map(|(_, name)| *name)
     }
 
-    /// Returns the line of the file with this number in the table of a unit.
+    /// Returns a line of the file with this number in the table of a unit.
     pub(super) fn read(sections: &Sections<'_>, unit: usize, file: u64, line: u64) -> Option<Self> {
         let unit = &sections.units[unit];
         let header = unit.line_program.as_ref()?.header();

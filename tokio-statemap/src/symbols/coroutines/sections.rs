@@ -8,7 +8,7 @@ use crate::symbols::{FrameOrigin, package};
 /// Bytes of the file.
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// The most debug information that is read, in bytes: more takes too long to go through.
+/// The most debug information that is read, in bytes. More would take too long.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// The most folders that are known.
@@ -26,7 +26,7 @@ pub(super) struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// Reads a file's bytes. An error says what is wrong with them.
+    /// Reads a file's bytes. The error describes a problem with them.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let object = object::File::parse(bytes)
             .map_err(|error| format!("this is no program or library of this system: {error}"))?;
@@ -95,13 +95,13 @@ pub(super) fn without_types() -> String {
     format!("its debug information has no types, only functions or lines: {HOW_TO_BUILD}")
 }
 
-/// Returns the folders that the program's own units were compiled in, the innermost first. With LTO a type
-/// may be in a unit of another crate than its source.
+/// Returns the folders in which the program's own units were compiled, the innermost first. With LTO a type may be in a
+/// unit of another crate than its source.
 fn folders(units: &[gimli::Unit<Slice<'_>>]) -> Vec<String> {
     let mut folders: Vec<String> = Vec::new();
     for folder in units.iter().filter_map(|unit| unit.comp_dir) {
         let folder = folder.to_string_lossy();
-        // A package of a registry was compiled in its own folder, of which the version is worth knowing.
+        // A package of a registry was compiled in its own folder, whose version is worth showing.
         let is_own = || package(&format!("{folder}/src/lib.rs")) == FrameOrigin::Program;
         if folder.starts_with('/')
             && folder != "/"

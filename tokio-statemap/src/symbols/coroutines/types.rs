@@ -10,7 +10,7 @@ use super::sections::{Sections, Slice};
 pub(crate) struct TypeId {
     /// The unit, as an index.
     pub(super) unit: usize,
-    /// The entry in it.
+    /// The entry in the unit.
     pub(super) offset: UnitOffset,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Shape<'a> {
     Struct(Vec<Member<'a>>),
     /// An enum with data, or a coroutine.
     Enum(Vec<Variant<'a>>),
-    /// A reference, a raw pointer or a box, of what isn't `dyn`.
+    /// A reference, a raw pointer or a box, unless its target is `dyn`.
     Pointer(Option<TypeId>),
     /// Anything else.
     Other,
@@ -48,7 +48,7 @@ pub(crate) struct Member<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variant<'a> {
     pub(crate) member: Member<'a>,
-    /// In the table of its unit.
+    /// The number of the file in the table of its unit.
     pub(super) file: Option<u64>,
     pub(super) line: Option<u64>,
 }
@@ -88,7 +88,7 @@ impl<'a> Type<'a> {
                 (1, gimli::DW_TAG_template_type_parameter) => parts.parameters.extend(of_type),
                 (1, gimli::DW_TAG_member) => parts.members.extend(member),
                 (1, gimli::DW_TAG_variant_part) => parts.is_enum = true,
-                // The variants' types come after all else.
+                // The types of the variants come last.
                 (1, gimli::DW_TAG_structure_type) if parts.is_enum => break,
                 (3, gimli::DW_TAG_member) if parts.is_enum => {
                     parts.variants.extend(member.map(|member| Variant {

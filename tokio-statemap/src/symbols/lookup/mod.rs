@@ -1,4 +1,4 @@
-//! Looks addresses of this process up in the files of the program and its libraries.
+//! Looks up addresses of this process in the files of the program and its libraries.
 
 mod resolver;
 mod system_call;

@@ -1,4 +1,4 @@
-//! Looks addresses of this process up.
+//! Looks up addresses of this process.
 
 use std::fs::File;
 use std::io;
@@ -14,13 +14,14 @@ use crate::sys::threads::stack::modules::{LoadedModule, loaded};
 use crate::util::map::Map;
 use crate::util::message::warn;
 
-/// The limit of processor time for looking functions up, in each use. After that, names are those of symbols, without lines.
+/// The limit of processor time for looking up functions, in each use. Beyond it, names are those of symbols, without
+/// lines.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// The limit of time by the clock. On a busy machine, the same work takes many times as long.
+/// The limit of elapsed time. On a busy machine, the same work takes many times as long.
 const MAX_ELAPSED: Duration = Duration::from_secs(60);
 
-/// Looks addresses of this process up.
+/// Looks up addresses of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Resolver {
     modules: Vec<LoadedModule>,
@@ -30,9 +31,9 @@ pub(crate) struct Resolver {
     spent: Duration,
     /// The start of this use.
     since: Option<Instant>,
-    /// `true` once it was said that functions have no lines for want of time.
+    /// `true` once a message said that functions have no lines for lack of time.
     is_told: bool,
-    /// The reason why the program's own file could not be read, if so.
+    /// The reason why the program's own file could not be read, if it couldn't.
     problem: Option<io::ErrorKind>,
 }
 
@@ -49,7 +50,7 @@ impl Resolver {
                     "some functions have no lines: looking up the others took over 10 s of processor time, or 60 s"
                 ));
             }
-            // Not kept: another use may have the time.
+            // The result isn't kept, as another use may have the time.
             return self.look_up(address, false).into();
         }
         let frames: Arc<[StackFrame]> =
@@ -58,7 +59,7 @@ impl Resolver {
         frames
     }
 
-    /// Begins a use, which may take as much time as any other.
+    /// Begins a use, which has its own limits of time.
     pub(crate) fn begin(&mut self) {
         self.spent = Duration::ZERO;
         self.since = Some(Instant::now());
@@ -78,12 +79,12 @@ impl Resolver {
         result
     }
 
-    /// Returns the reason why functions of the program have no names, if so.
+    /// Returns the reason why functions of the program have no names, if there is one.
     pub(crate) fn problem(&self) -> Option<io::ErrorKind> {
         self.problem
     }
 
-    /// Returns the path of this library's function that contains an address, without what was inlined there. Unlike a look
+    /// Returns the path of this library's function that contains an address, without inlined functions. Unlike a look
     /// at the debug information, that takes little time once the file is read.
     pub(crate) fn own_function(&mut self, address: u64) -> Option<String> {
         self.timed(|resolver| {
@@ -99,7 +100,7 @@ impl Resolver {
         }
     }
 
-    /// Returns the file that an address is in, and the address there.
+    /// Returns the file that contains an address, and the address in the file.
     fn file(&mut self, address: u64) -> Option<(&mut ObjectFile, u64)> {
         if self.module(address).is_none() {
             self.modules = loaded();
@@ -187,7 +188,7 @@ mod tests {
         let frames = Resolver::default().frames(here());
         let names: Vec<_> = frames.iter().map(|frame| &*frame.function).collect();
         let [inlined, here] = names[..] else { panic!("{names:?}") };
-        // The debug information may have its name alone.
+        // The debug information may only have the function's own name.
         assert!(inlined == "inlined" || inlined.ends_with("tests::inlined"), "{inlined}");
         assert!(here.ends_with("tests::here"), "{here}");
         assert!(frames.iter().all(|frame| frame.file.is_some() && frame.line.is_some()));
@@ -236,7 +237,7 @@ mod tests {
         let [here] = &frames[..] else { panic!("{frames:?}") };
         assert!(here.function.ends_with("tests::here") && here.file.is_none(), "{here:?}");
 
-        // Each use has time of its own.
+        // Each use has its own time.
         resolver.begin();
         let frames = resolver.frames(address);
         assert!(frames.last().is_some_and(|frame| frame.line.is_some()), "{frames:?}");

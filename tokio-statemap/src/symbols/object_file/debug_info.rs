@@ -10,14 +10,14 @@ use crate::util::message::warn;
 
 type Reader = EndianSlice<'static, NativeEndian>;
 
-/// The most debug information that is read, in bytes: more takes too long to go through.
+/// The most debug information that is read, in bytes. More would take too long.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The most entries that are followed from an inlined function to its own entry.
 const MAX_HOPS: usize = 4;
 
-/// The most bytes before an instruction without a line in which its line is searched: the compiler made it
-/// for the statement before, or for all statements.
+/// The most bytes before an instruction without a line in which its line is searched. The compiler made such an
+/// instruction for the previous statement, or for all statements.
 const NEAR: u64 = 256;
 
 /// A function that an address is in.
@@ -47,7 +47,7 @@ impl DebugInfo {
             Some(section)
         };
         let size = |name| section(name).map_or(0, |section| section.sh_size(endian));
-        // The name of a section that is compressed as it once was.
+        // The name of a section compressed in the old way.
         let is_old = section(".zdebug_line").is_some();
         if section(".debug_line").is_none() && !is_old {
             return None;
@@ -58,7 +58,7 @@ impl DebugInfo {
             ));
             return None;
         }
-        // `None` if it is compressed, or damaged.
+        // `None` if the section is compressed, or damaged.
         let load = |name: &str| match section(name) {
             Some(section) => match section.compression(endian, bytes) {
                 Ok(None) => Some(Reader::new(section.data(endian, bytes).ok()?, NativeEndian)),
@@ -104,7 +104,7 @@ impl DebugInfo {
             let mut function = Function::default();
             if let Some(name) = frame.function.as_ref().and_then(|of| of.raw_name().ok()) {
                 function.body = body(&name);
-                // A symbol doesn't tell the body of an `async fn` from a closure.
+                // A symbol doesn't distinguish the body of an `async fn` from a closure.
                 if function.body.is_none() && is_mangled(&name) {
                     if let (Some(unit), Some(at)) = (unit, frame.dw_die_offset) {
                         function.body = own_name(unit, at).and_then(|name| body(&name));

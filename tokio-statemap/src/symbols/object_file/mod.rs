@@ -22,8 +22,8 @@ use origin::Known;
 pub(crate) use package::package;
 use symbol_table::SymbolTable;
 
-/// An object file of a 64-bit system: for others stacks aren't recorded, and what reads files of several kinds is compiled for
-/// each.
+/// An object file of a 64-bit system. Stacks aren't recorded on others, and a reader of several kinds of files is
+/// compiled for each kind.
 type Elf = object::read::elf::ElfFile64<'static>;
 
 /// The symbols of a file, and its line tables if it has any.
@@ -47,8 +47,8 @@ impl std::fmt::Debug for ObjectFile {
 }
 
 impl ObjectFile {
-    /// Reads the file at `path`, which is a program or has its symbols. Its bytes stay in memory. An error
-    /// says what is wrong with it.
+    /// Reads the file at `path`, which is a program or has its symbols. Its bytes stay in memory. The error describes a
+    /// problem with it.
     #[cfg(feature = "read")]
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("can't be read: {error}"))?;
@@ -142,7 +142,7 @@ impl ObjectFile {
         StackFrame { function: name.into(), file, line: function.line, origin }
     }
 
-    /// Returns the path of a source file, of which each is kept once.
+    /// Returns the path of a source file. Each path is kept once.
     fn source(&mut self, file: &str) -> Arc<str> {
         if let Some(known) = self.sources.get(file) {
             return Arc::clone(known);
@@ -178,7 +178,7 @@ fn within<'a>(folder: Option<&str>, file: &'a str) -> &'a str {
     }
 }
 
-/// Returns the name of a body of which only the place is known.
+/// Returns the name of a body when only its place is known.
 fn nameless(name: &str) -> &'static str {
     match name {
         _ if name.starts_with("{async_block") => "an async block",
@@ -188,8 +188,8 @@ fn nameless(name: &str) -> &'static str {
     }
 }
 
-/// Returns the path of an inlined body by its caller, which is generic over it or contains it. The debug
-/// information of a build with line tables alone has no more than that.
+/// Returns the path of an inlined body by its caller, which is generic over it or contains it. With line tables alone,
+/// the debug information has nothing else.
 fn path_of(function: &Function, caller: Option<&Function>) -> Option<String> {
     let (name, caller) = (function.name.as_deref()?, caller?);
     let body = function.body?;
@@ -197,8 +197,8 @@ fn path_of(function: &Function, caller: Option<&Function>) -> Option<String> {
     if let Some(path) = defined_in(name, of_caller) {
         return Some(path.to_owned());
     }
-    // A closure that is called by its name is called where it is written. A future isn't: it may be that of
-    // any function.
+    // A closure that is called by its name is called where it is written. A future isn't: any function may have created
+    // it.
     let is_there = body == Body::Closure && caller.file.is_some() && caller.file == function.file;
     (is_there && !is_mangled(of_caller) && caller.body.is_none()).then(|| of_caller.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Tells the owner of a function: the program, a dependency, the standard library, or the runtime.
+//! Determines the owner of a function: the program, a dependency, the standard library, or the runtime.
 
 use super::package::package;
 use super::symbol_table::crate_of_symbol;
@@ -20,7 +20,7 @@ pub(super) struct Known<'a> {
 }
 
 impl FrameOrigin {
-    /// Returns the origin of a function by its source file, or else by its name.
+    /// Returns the origin of a function by its source file, or by its name if the file isn't known.
     pub(super) fn from_known(known: Known<'_>) -> Self {
         let crates = match known.path {
             Some(path) => crates_of(path),
@@ -31,7 +31,7 @@ impl FrameOrigin {
             (_, Some(file)) => package(file),
             ([None, None], None) => Self::System,
             (crates, None) => {
-                // The symbol has the crate of the implementation, the name only its type.
+                // The symbol has the crate of the implementation, while the name has only its type.
                 let crates = match known.symbol.and_then(crate_of_symbol) {
                     Some(written_in) => [Some(written_in), None],
                     None => crates,
@@ -49,8 +49,8 @@ impl FrameOrigin {
         }
     }
 
-    /// Returns the rank of a crate, by the crates that it may use: the crate that implements another's trait
-    /// for another's type is one of these two.
+    /// Returns the rank of a crate: the greater, the more crates it may use. An `impl` is in the crate of the trait or
+    /// of the type, in the one that may use the other: its rank is greater.
     fn dependents(self) -> u8 {
         match self {
             Self::System => 0,
@@ -108,8 +108,7 @@ fn is_no_identifier(c: char) -> bool {
     !c.is_alphanumeric() && c != '_'
 }
 
-/// Returns the crate at the beginning of a path, or `None` if it is no path: a function's name alone, `T`,
-/// `u64`.
+/// Returns the crate at the beginning of a path, or `None` for anything but a path: a function's own name, `T`, `u64`.
 fn first_segment(path: &str) -> Option<&str> {
     let end = path.find(is_no_identifier)?;
     let of_primitive = [
@@ -168,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_symbol_says_where_an_implementation_was_written() {
-        // By a blanket implementation of `alloc`.
+        // The function is from a blanket implementation of `alloc`.
         let known = Known {
             path: Some("<shop::Cart as alloc::string::ToString>::to_string"),
             symbol: Some(

@@ -1,4 +1,4 @@
-//! Tells the owner of a source file by its path.
+//! Determines the owner of a source file by its path.
 
 use crate::symbols::FrameOrigin;
 use crate::util::source_path::{Shown, after, is_version, names_of, package_part, std_part};
@@ -13,7 +13,7 @@ pub(crate) fn package(file: &str) -> FrameOrigin {
     match dependency(&parts) {
         Some("tokio" | "tokio-statemap") => FrameOrigin::Runtime,
         Some(_) => FrameOrigin::Dependency,
-        // This crate may be a dependency by its path.
+        // This crate may be a dependency given by its path.
         None if after(&parts, &["tokio-statemap", "src"]).is_some() => FrameOrigin::Runtime,
         None if is_c_library(&parts) => FrameOrigin::System,
         None => FrameOrigin::Program,
@@ -35,7 +35,7 @@ fn dependency<'a>(parts: &[&'a str]) -> Option<&'a str> {
     match package_part(parts) {
         Some(Shown { head: None, from }) => return Some(without_version(parts[from])),
         Some(Shown { head: Some(repository), from }) => {
-            // Each of several packages is in a folder of its own.
+            // If there are several packages, each is in a folder of its own.
             let inner = &parts[from..];
             return match inner.iter().position(|part| *part == "src") {
                 Some(src) if src > 0 => Some(inner[src - 1]),
@@ -47,13 +47,13 @@ fn dependency<'a>(parts: &[&'a str]) -> Option<&'a str> {
     if let Some([package, "src", _, ..]) = after(parts, &["vendor"]) {
         return Some(without_version(package));
     }
-    // All of the path before the package is left out.
+    // The whole path before the package is left out.
     let [package, "src", _, ..] = parts else { return None };
     let name = without_version(package);
     (name != *package).then_some(name)
 }
 
-/// `tokio` of `tokio-1.54.1`.
+/// Returns `tokio` for `tokio-1.54.1`.
 fn without_version(package: &str) -> &str {
     for (at, byte) in package.bytes().enumerate() {
         if byte == b'-' && is_version(&package[at + 1..]) {

@@ -19,7 +19,7 @@ struct Symbol {
 #[derive(Debug, Default)]
 pub(super) struct SymbolTable {
     all: Vec<Symbol>,
-    /// Their numbers, in the order of their addresses.
+    /// The indices of the symbols, in the order of their addresses.
     order: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ impl SymbolTable {
     fn new(all: Vec<Symbol>) -> Self {
         let addresses: Vec<_> = all.iter().map(|symbol| symbol.from).collect();
         let mut order = order_of(&addresses);
-        // Functions with equal code: few, and in an order that doesn't depend on that of the file.
+        // A few functions have equal code. They are sorted so that their order doesn't depend on that of the file.
         for same in order.chunk_by_mut(|&a, &b| addresses[a] == addresses[b]) {
             if same.len() > 1 {
                 sort::by(same, |&a, &b| {
@@ -109,8 +109,8 @@ impl SymbolTable {
     }
 }
 
-/// Returns whether a symbol ends with the name `main`, in either of Rust's manglings. The older one has a hash behind it, and
-/// link-time optimisation may add another one.
+/// Returns whether a symbol ends with the name `main`, in either of Rust's manglings. In the older one a hash follows
+/// the name, and link-time optimisation may add another one.
 fn is_of_main(symbol: &str) -> bool {
     const HASH: usize = "17h8be724e5e68d5455E".len();
     let name = symbol.split_once('.').map_or(symbol, |(name, _)| name).as_bytes();
@@ -122,8 +122,8 @@ fn without_types(name: &str) -> &str {
     name.split_once('<').map_or(name, |(name, _)| name)
 }
 
-/// Returns the crate of a program's file: `shop_server` of `shop-server`, and of
-/// `shop-server-0123456789abcdef`, as test programs are called.
+/// Returns the crate of a program's file: `shop_server` for `shop-server`, and for `shop-server-0123456789abcdef`,
+/// which is how test programs are named.
 fn crate_of_file(name: &str) -> Option<String> {
     let is_hash = |b: &[u8]| b.len() == 16 && b.iter().all(u8::is_ascii_hexdigit);
     let name = match name.rsplit_once('-') {
@@ -135,8 +135,8 @@ fn crate_of_file(name: &str) -> Option<String> {
     is_name.then(|| name.replace('-', "_"))
 }
 
-/// Returns the crate in which a symbol's function was written. Only Rust's newer mangling (v0) has it: it
-/// names the place of an `impl` before its type.
+/// Returns the crate in which a symbol's function was written. Only Rust's newer mangling (v0) has it, as it names the
+/// place of an `impl` before its type.
 pub(super) fn crate_of_symbol(symbol: &str) -> Option<&str> {
     let mut rest = symbol.strip_prefix("_R")?;
     loop {
@@ -157,7 +157,7 @@ pub(super) fn crate_of_symbol(symbol: &str) -> Option<&str> {
     name.get(..usize::try_from(len).ok()?)
 }
 
-/// Removes the number that tells equal names apart.
+/// Removes the number that distinguishes equal names.
 fn without_number(rest: &str) -> &str {
     rest.strip_prefix('s').and_then(|number| number.split_once('_')).map_or(rest, |(_, rest)| rest)
 }

@@ -7,8 +7,8 @@ use std::ffi::c_int;
 ///
 /// The program can't see the child: it sends no signal when it ends, and no `wait` returns it.
 pub(super) fn is_survived() -> bool {
-    // SAFETY: the child is a copy of this process with this thread alone: it makes system calls and nothing else, as any lock
-    // may be held. It has this thread's stack, of its own. Test:
+    // SAFETY: the child is a copy of this process with this thread alone. It makes system calls and nothing else, as
+    // any lock may be held. It has this thread's stack, of its own. Test:
     // `sampled::a_filter_that_ends_the_program_for_a_call_ends_it_for_none_of_ours`.
     let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
     match c_int::try_from(child) {
@@ -21,8 +21,8 @@ pub(super) fn is_survived() -> bool {
 
 /// Makes the calls and ends, in the child.
 fn try_all() -> ! {
-    // SAFETY: these calls change nothing but the child, and write to no memory but this function's own. One that fails is
-    // one that fails later, too. Test: as above.
+    // SAFETY: these calls change nothing but the child, and write to no memory but this function's own. A call that
+    // fails here would fail later, too. Test: as above.
     unsafe {
         // A handler of the program must not run here, and a core file isn't wanted.
         libc::signal(libc::SIGSYS, libc::SIG_DFL);

@@ -85,7 +85,7 @@ extern "C" fn on_signal(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
                 WAKE.wake();
             }
         } else {
-            // In a child of a fork: what it does without this crate. It is delivered on return.
+            // In a child of a fork, the signal does what it does without this crate. It is delivered on return.
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }

@@ -164,7 +164,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let errno_before = *errno;
         let is_ours = libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed);
         if !is_ours || ends_at_once(signal) {
-            // Die of it, as without this crate, also in a child of a fork. It is delivered on return.
+            // The process dies of the signal, as without this crate, also in a child of a fork. The signal is delivered
+            // on return.
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         } else if DYING_OF.load(Ordering::Acquire) != signal {
@@ -190,7 +191,7 @@ fn ends_at_once(signal: c_int) -> bool {
         && monotonic_ns().saturating_sub(since_ns()) >= SAME_WITHIN_NS
 }
 
-/// Keeps this thread in the handler until the process dies, or doesn't. Async-signal-safe.
+/// Keeps this thread in the handler until the process dies or turns out to survive. Async-signal-safe.
 fn keep(signal: c_int, sent: u32, release_kept: u32) {
     let mut is_blocked = true;
     wait_until(|| {

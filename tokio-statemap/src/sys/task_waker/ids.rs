@@ -1,8 +1,8 @@
-//! The id of the task that a waker is of.
+//! Finds the id of the task that a waker is of.
 //!
-//! All tasks of Tokio begin with a header, to which the data of their wakers point. It has the address of a table of what a
-//! task's type needs, in which one word is the distance from the header to the task's id. Which word that is, is found in
-//! two tasks of our own.
+//! All tasks of Tokio begin with a header, to which the data of their wakers points. The header has the address of a
+//! table of what the task's type needs. One word of that table is the distance from the header to the task's id. Two
+//! tasks of our own show which word it is.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +13,10 @@ use super::table::{TASK_SIZE, in_a_task};
 
 /// The place of the table's address in a header: after the task's state, and the next task of a queue.
 const TABLE: usize = 2;
-/// The number of words of the table that are looked at. It has one or two less.
+/// The number of words of the table that are searched. The table has one or two fewer.
 const WORDS: usize = 12;
 
-/// The place of that word; 0 while it isn't known: that word is a function.
+/// The place of that word. It is 0 while it isn't known, as the word at 0 is a function.
 static WORD: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds out where ids are, once. Returns whether that is known.
@@ -26,7 +26,7 @@ pub(super) fn are_known() -> bool {
 }
 
 fn find() -> bool {
-    // Two ids: only one word leads to both.
+    // The two tasks have different ids, and only one word leads to both.
     let found = in_a_task(candidates).unwrap_or(0) & in_a_task(candidates).unwrap_or(0);
     if found.count_ones() != 1 || found == 1 {
         return false;
@@ -35,12 +35,13 @@ fn find() -> bool {
     true
 }
 
-/// Returns the words that lead to the id of the task that is polled, whose waker this is, a bit for each.
+/// Returns a bit for each word that leads to the id of the polled task, whose waker this is.
 fn candidates(waker: &Waker) -> usize {
     let id = tokio::task::try_id().and_then(|id| id.to_string().parse::<u64>().ok());
     let Some(id) = id else { return 0 };
     let header = waker.data().cast::<usize>();
-    // SAFETY: a task is much larger than this. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
+    // SAFETY: a task is much larger than this. Test:
+    // `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
     let table = unsafe { header.add(TABLE).read() };
     let is_there =
         table % align_of::<usize>() == 0 && page::is_data(table, WORDS * size_of::<usize>());
@@ -73,8 +74,8 @@ pub(super) unsafe fn of(task: *const ()) -> Option<u64> {
     if word == 0 {
         return None;
     }
-    // SAFETY: the same was so in tasks of our own, and the type of these is not known to Tokio. The header and the table are not
-    // changed while there is a waker, nor is the id. Test: as above.
+    // SAFETY: this held for tasks of our own, whose type Tokio doesn't know. The header and the table are not changed
+    // while there is a waker, nor is the id. Test: as above.
     unsafe {
         let table = *task.cast::<*const usize>().add(TABLE);
         let distance = *table.add(word);

@@ -1,8 +1,8 @@
-//! Sees the clones of the wakers of Tokio's tasks, and what they wake.
+//! Sees the clones and the wakes of the wakers of Tokio's tasks.
 //!
-//! All tasks have wakers with the same table of functions, a static of Tokio. [`install`] puts functions of ours in place of
-//! those that clone and wake, which then call Tokio's. Rust regards that table as immutable: `docs/decisions/0010-waits.md`
-//! says why it is written to all the same, and what can happen.
+//! All tasks have wakers with the same table of functions, a static of Tokio. [`install`] puts functions of ours in
+//! place of those that clone, wake and drop. Ours then call Tokio's. Rust regards that table as immutable:
+//! `docs/decisions/0010-waits.md` says why it is written to all the same, and what can happen.
 
 #[cfg(has_wakes)]
 mod hook;
@@ -22,7 +22,7 @@ pub(crate) use hook::{Observer, Sees, install, uninstall};
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none are asked for"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unseen {
-    /// It isn't done on this system, or in this build.
+    /// They can't be seen on this system, or in this build.
     Here,
     /// A filter of system calls may end the process.
     Filtered,

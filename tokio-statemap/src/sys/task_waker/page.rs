@@ -10,8 +10,8 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Makes the pages of `len` bytes at `address` writable, unless they are. Returns `None` if that isn't possible, or if
-    /// they have code in them.
+    /// Makes the pages of `len` bytes at `address` writable, unless they already are. Returns `None` if that isn't
+    /// possible, or if they have code in them.
     pub(super) fn make_writable(address: usize, len: usize) -> Option<Self> {
         let pages = pages(address, len)?;
         let protection = known_protection(&pages)?;
@@ -23,7 +23,7 @@ impl Page {
             .then_some(Self { pages, before: Some(protection) })
     }
 
-    /// Restores the protection that they had.
+    /// Restores the protection that the pages had.
     pub(super) fn restore(self) {
         if let Some(before) = self.before {
             // If the system refuses, they stay writable, which does no harm.
@@ -34,11 +34,11 @@ impl Page {
 
 fn protect(pages: &Range<usize>, protection: i32) -> bool {
     let address = std::ptr::without_provenance_mut(pages.start);
-    // SAFETY: the pages stay readable: nobody notices but who writes to them. Test: as above.
+    // SAFETY: the pages stay readable, so only those who write to them notice. Test: as above.
     unsafe { libc::mprotect(address, pages.len(), protection) == 0 }
 }
 
-/// Returns whether there is memory of a program or library at all of these addresses, which can be read and isn't code.
+/// Returns whether all these addresses are memory of a program or library that can be read and isn't code.
 pub(super) fn is_data(address: usize, len: usize) -> bool {
     let Some(pages) = pages(address, len) else { return false };
     known_protection(&pages).unwrap_or(0) & (libc::PROT_READ | libc::PROT_EXEC) == libc::PROT_READ
@@ -104,7 +104,7 @@ extern "C" fn look(
     let headers =
         unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let (from, to) = (found.pages.start, found.pages.end);
-    // What lies on a page in part has the page in full.
+    // A part that begins or ends within a page has the whole page.
     let size = to - from;
     let base = info.dlpi_addr as usize;
     let range = |header: &libc::Elf64_Phdr| {
@@ -124,7 +124,7 @@ extern "C" fn look(
                 let bits = flags.iter().filter(|(flag, _)| header.p_flags & flag != 0);
                 found.protection = Some(bits.fold(0, |all, (_, bit)| all | bit));
             }
-            // What the loader has written to, and made read-only since: whole pages of it.
+            // The loader has written to this part, and has made its whole pages read-only since.
             libc::PT_GNU_RELRO if pages.contains(&from) && to <= range.end => {
                 found.protection = Some(libc::PROT_READ);
                 return 1;
@@ -149,10 +149,10 @@ mod tests {
         at..at + size()
     }
 
-    // Read-only after it was relocated, read-only, and writable.
+    // These are read-only after relocation, read-only, and writable.
     static RELOCATED: [&str; 600] = ["a"; 600];
     static PLAIN: [u8; 9000] = [1; 9000];
-    /// Of this, a test makes a page writable while others run.
+    /// A test makes a page of this writable while others run.
     static CHANGED: [u8; 9000] = [2; 9000];
     static WRITTEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 

@@ -1,8 +1,8 @@
-//! Whether a waker is the last one of its task.
+//! Tells whether a waker is the last one of its task.
 //!
-//! The first word of a task's header has its state, in the lowest bits, and the number of references to it: one of the runtime,
-//! another while the task is polled or about to be, one of the handle to join it, and one for each waker and each handle to abort it.
-//! That this is so, is found out with tasks of our own.
+//! The first word of a task's header has the task's state, in the lowest bits, and the number of references to the
+//! task: one of the runtime, another while the task is polled or about to be, one of the handle to join it, and one for
+//! each waker and each handle to abort it. Tasks of our own show whether this is so.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,13 +12,13 @@ use tokio::task::JoinHandle;
 
 use super::table::beside_an_idle_task;
 
-/// The bits that say whether it waits, is polled, is about to be polled, or has ended.
+/// The bits that say whether the task waits, is polled, is about to be polled, or has ended.
 const STAGE: usize = 0b111;
 const WAITS: usize = 0;
 const IS_POLLED: usize = 1;
-/// There is a handle to join it.
+/// Set if there is a handle to join the task.
 const HAS_JOIN_HANDLE: usize = 1 << 3;
-/// A reference.
+/// The value of one reference.
 const ONE: usize = 1 << 6;
 
 /// `true` once it is known that states are like this.
@@ -33,8 +33,8 @@ pub(super) fn find() {
     });
 }
 
-/// Returns whether the only waker of a task that waits is told from one of two, with a handle to join the task and without, and is no
-/// longer taken for the last one once it has woken the task.
+/// Returns whether the only waker of a waiting task is told from one of two, with and without a handle to join the
+/// task, and is no longer taken for the last one once it has woken the task.
 fn are_as_expected(waker: &Waker, joins: JoinHandle<()>) -> bool {
     // SAFETY: they are wakers of a task of Tokio's. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
     let is_last = |waker: &Waker| is_last_in(unsafe { state(waker.data()) }, WAITS);
@@ -50,15 +50,15 @@ fn are_as_expected(waker: &Waker, joins: JoinHandle<()>) -> bool {
     with_handle && without && !is_last(waker)
 }
 
-/// Returns whether this is the last waker of a task that is neither polled nor about to be: if it is woken by value, nothing is left
-/// that could wake it. `false` if that isn't known.
+/// Returns whether this is the last waker of a task that is neither polled nor about to be. If it wakes by value,
+/// nothing is left that could wake the task. `false` if that isn't known.
 ///
 /// # Safety
 ///
 /// `task` is the data of a waker of a task of Tokio's.
 #[inline]
 pub(super) unsafe fn is_last(task: *const ()) -> bool {
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) }, WAITS)
 }
 
@@ -66,24 +66,25 @@ pub(super) unsafe fn is_last(task: *const ()) -> bool {
 ///
 /// # Safety
 ///
-/// As of [`is_last`].
+/// The same as for [`is_last`].
 #[inline]
 pub(super) unsafe fn is_last_of_polled(task: *const ()) -> bool {
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) }, IS_POLLED)
 }
 
 /// # Safety
 ///
-/// As of [`is_last`].
+/// The same as for [`is_last`].
 #[inline]
 unsafe fn state(task: *const ()) -> usize {
-    // SAFETY: a task begins with its header, and that with a word that Tokio accesses as an atomic. Test:
+    // SAFETY: a task begins with its header, and the header with a word that Tokio accesses as an atomic. Test:
     // `recorder::chains::wakers::tests::the_last_waker_is_told`.
     unsafe { (*task.cast::<AtomicUsize>()).load(Ordering::Relaxed) }
 }
 
-/// Returns whether a task in this state is at this stage and has one waker: the runtime has a reference, and another in a poll.
+/// Returns whether a task in this state is at this stage and has one waker. The runtime has one reference, and another
+/// during a poll.
 #[inline]
 fn is_last_in(state: usize, stage: usize) -> bool {
     let of_runtime = if stage == IS_POLLED { 2 } else { 1 };

@@ -15,15 +15,15 @@ use super::page::Page;
 /// The number of functions in a table.
 const FUNCTIONS: usize = 4;
 
-/// A value for each function. In order these are the one that clones, the one that wakes, the one that wakes by reference, and the
-/// one that drops.
+/// A value for each function. In order, these are the function that clones, the one that wakes, the one that wakes by
+/// reference, and the one that drops.
 pub(super) type OfEach<T> = [T; FUNCTIONS];
 
 /// The table of all tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     words: &'static [AtomicUsize; FUNCTIONS],
-    /// The places of the functions among them.
+    /// The places of the functions among the words.
     places: OfEach<usize>,
 }
 
@@ -32,8 +32,8 @@ impl Table {
     pub(super) fn find() -> Option<Self> {
         let places = places()?;
         let table = in_a_task(|waker| std::ptr::from_ref(waker.vtable()).expose_provenance())?;
-        // SAFETY: a table is as large, which `places` checks, and has the alignment of what it consists of. It is
-        // read by atomic loads, and written to in `set` alone, where its page is writable. Test:
+        // SAFETY: a table is this large, which `places` checks, and has the alignment of its parts. It is read by
+        // atomic loads, and written to only in `set`, where its page is writable. Test:
         // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
         let words = unsafe { &*std::ptr::with_exposed_provenance(table) };
         Some(Self { words, places })
@@ -56,12 +56,13 @@ impl Table {
     }
 }
 
-/// Returns which of the words of a table are which functions: Rust doesn't say. `None` if there are others.
+/// Returns the places of the functions among the words of a table, which Rust doesn't specify. `None` if the words are
+/// anything else.
 fn places() -> Option<OfEach<usize>> {
     unsafe fn clones(_: *const ()) -> RawWaker {
         RawWaker::new(std::ptr::null(), &OURS)
     }
-    // Those of equal code may be one.
+    // Functions with equal code may be merged into one.
     unsafe fn wakes(_: *const ()) {
         std::hint::black_box(1);
     }
@@ -76,7 +77,7 @@ fn places() -> Option<OfEach<usize>> {
     if size_of::<RawWakerVTable>() != FUNCTIONS * size_of::<usize>() {
         return None;
     }
-    // SAFETY: it is as large, and consists of addresses of functions. Test: as above.
+    // SAFETY: it is this large, and consists of addresses of functions. Test: as above.
     let words: [usize; FUNCTIONS] = unsafe { std::mem::transmute_copy(&OURS) };
     let place = |function: *const ()| words.iter().position(|&word| word == function as usize);
     let wakes = (place(wakes as *const ())?, place(wakes_by_ref as *const ())?);
@@ -86,7 +87,7 @@ fn places() -> Option<OfEach<usize>> {
 /// The least size of a task of our own.
 pub(super) const TASK_SIZE: usize = 512;
 
-/// Returns what `see` returns for the waker of a task, in a poll of it. `None` where there can be no task.
+/// Returns what `see` returns for the waker of a task, during a poll of the task. `None` where there can be no task.
 pub(super) fn in_a_task(see: fn(&Waker) -> usize) -> Option<usize> {
     let seen = Rc::new(Cell::new(None));
     let sees = Rc::clone(&seen);
@@ -99,7 +100,8 @@ pub(super) fn in_a_task(see: fn(&Waker) -> usize) -> Option<usize> {
     polled_once(poll, |_| seen.take())?
 }
 
-/// Returns what `see` returns for the only waker of a task that waits, and the handle to join it. `None` where there can be no task.
+/// Returns what `see` returns for the only waker of a waiting task and the handle to join the task. `None` where there
+/// can be no task.
 pub(super) fn beside_an_idle_task<R>(see: fn(&Waker, JoinHandle<()>) -> R) -> Option<R> {
     let waker = Rc::new(Cell::new(None));
     let keeps = Rc::clone(&waker);

@@ -52,7 +52,7 @@ impl AbsentPage {
         unsafe { std::ptr::with_exposed_provenance::<u8>(address).read_volatile() }
     }
 
-    /// Lets the threads go on that read it.
+    /// Lets the threads that read it continue.
     pub(crate) fn provide(self) {
         drop(self.faults);
     }

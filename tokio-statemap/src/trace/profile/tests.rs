@@ -201,7 +201,7 @@ fn it_is_counted_how_calls_end() {
         let profile = collector.profile();
         let ends = &profile.functions.iter().find(|f| f.name == "ENDS").expect("it was called");
         assert_eq!((ends.calls, ends.completed, ends.cancelled, ends.running()), (3, 1, 1, 1));
-        // Where nothing is recorded.
+        // The call is dropped on a thread on which nothing is recorded.
         std::thread::spawn(move || drop(running)).join().expect("it ends");
     });
     let ends = counted(&collector, &ENDS);

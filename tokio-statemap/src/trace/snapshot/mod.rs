@@ -20,18 +20,19 @@ pub(crate) use crate::trace::snapshot::reading::{QueueSeen, Reading, Usage};
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) capture: Capture,
-    /// The windows of recording: start and end in ns, the last one up to the snapshot.
+    /// The windows of recording of which records are kept: start and end in ns, the last one up to the snapshot.
     pub(crate) windows: Vec<(u64, u64)>,
-    /// The same of all the time, also of that of which nothing is kept, but for those before.
+    /// All windows of recording, whether records are kept or not, except for those that [`Capture::windows_before`]
+    /// covers.
     pub(crate) recorded: Vec<(u64, u64)>,
     /// The time from which on the kept records are complete, in ns.
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
-    /// Where the pinned windows end, and the kept records are complete, in ns.
+    /// The time at which the pinned windows end and the kept records become complete, in ns.
     pub(crate) detail_ns: u64,
     /// The time that the host had taken up to several moments, as the kernel counts it: times and sums, in ns.
     pub(crate) steal: Vec<(u64, u64)>,
-    /// When tasks ended that may be in pinned windows, in ns.
+    /// The ids and end times in ns of tasks that may be in pinned windows.
     pub(crate) ended: Vec<(u64, u64)>,
     pub(crate) clock: ClockChanges,
     pub(crate) profile: Profile,
@@ -46,7 +47,7 @@ struct Times {
 }
 
 impl Times {
-    /// The same as [`ns`](Self::ns); `near` is where the last one was found.
+    /// The same as [`ns`](Self::ns), but faster. `near` is the position where the last time was found.
     #[inline]
     fn ns_near(&self, ticks: u64, near: &mut usize) -> u64 {
         self.scale.ns_near(ticks, near).saturating_sub(self.zero_ns)
@@ -63,7 +64,7 @@ impl Snapshot {
         Self::of_capture(recorder.capture(if drain { Then::Drain } else { Then::Keep }))
     }
 
-    /// Takes a snapshot, from which on the recorder's sums begin anew.
+    /// Takes a snapshot, after which the recorder's sums begin anew.
     pub(crate) fn take_and_reset_sums(recorder: &Recorder) -> Self {
         Self::of_capture(recorder.capture(Then::ResetSums))
     }
@@ -104,22 +105,22 @@ impl Snapshot {
         &self.capture.memory.live_tasks
     }
 
-    /// Returns all that was recorded, added up, in ticks.
+    /// Returns the sums of everything that was recorded, in ticks.
     pub(crate) fn sums(&self) -> &Sums {
         &self.capture.memory.sums
     }
 
-    /// Returns the time in ns of a time in ticks.
+    /// Converts a time in ticks to ns.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.times.ns(ticks)
     }
 
-    /// Returns the length of so many ticks in ns, by the rate of the whole run.
+    /// Converts a length in ticks to ns, by the clock rate of the whole run.
     pub(crate) fn length_ns(&self, ticks: u64) -> u64 {
         self.times.scale.length_ns(ticks)
     }
 
-    /// Returns where the root future with this number stands.
+    /// Returns the location of the root future with this number.
     pub(crate) fn root_location(&self, number: u64) -> Option<SpawnLocation> {
         let location =
             usize::try_from(number).ok().and_then(|n| self.capture.root_locations.get(n))?;
@@ -131,7 +132,7 @@ impl Snapshot {
         self.capture.locations.get(id as usize).map(|&location| location.into())
     }
 
-    /// Splits the segments into at most `n` parts of about as many records, each of whole streams.
+    /// Splits the segments into at most `n` parts with about equal numbers of records. Each part has whole streams.
     pub(crate) fn parts(&self, n: usize) -> Vec<&[Segment]> {
         let len = |segments: &[Segment]| segments.iter().map(|s| s.records().len()).sum::<usize>();
         let segments = &self.capture.segments;
@@ -139,7 +140,8 @@ impl Snapshot {
         let mut parts = Vec::new();
         let (mut from, mut to, mut before, mut part) = (0, 0, 0, 0);
         for stream in streams(segments) {
-            // The part of its middle, which is beyond the last one if none of its records are kept.
+            // A stream goes to the part that contains its middle. That is beyond the last part if none of its records
+            // are kept.
             let records = len(stream);
             let its_part = ((before + records / 2) * n / all).min(n.saturating_sub(1));
             if its_part != part {
@@ -189,7 +191,7 @@ impl Snapshot {
     }
 }
 
-/// Splits segments into those of each stream.
+/// Splits segments by stream.
 fn streams(segments: &[Segment]) -> impl Iterator<Item = &[Segment]> {
     segments.chunk_by(|a, b| a.stream == b.stream)
 }

@@ -1,4 +1,4 @@
-//! Reads records: each with the notes before it, in nanoseconds.
+//! Reads records: combines each with the notes before it, and converts it to nanoseconds.
 
 use crate::recorder::memory::live_tasks::Stream;
 use crate::recorder::record::reader::{self, Entry, Notes};
@@ -14,7 +14,7 @@ use crate::trace::woken_by::WokenBy;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reading {
     Event(Event),
-    /// The end of a poll, which is an event, and where the task waits, if that is said.
+    /// The end of a poll, which is an event, and where the task waits, if that is recorded.
     PollEnd(Event, Option<WaitId>),
     /// The spawn location of a task that was spawned before recording started.
     LateOrigin(u64, Option<SpawnLocation>),
@@ -35,7 +35,7 @@ pub(crate) struct QueueSeen {
     /// The number of tasks that waited while no thread was idle.
     pub(crate) waiting: u64,
     pub(crate) threads: u64,
-    /// `true` if the next event is the end of a task of the pool; and where that was spawned.
+    /// `Some` if the next event is the end of a task of the pool, with the spawn location of that task.
     pub(crate) ended: Option<Option<SpawnLocation>>,
 }
 
@@ -43,12 +43,13 @@ pub(crate) struct QueueSeen {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     pub(crate) time_ns: u64,
-    /// The time by which that is later than the next event of the thread, in ns.
+    /// The difference by which that moment is later than the next event of the thread, in ns.
     pub(crate) late_ns: u64,
     pub(crate) cpu_ns: u64,
-    /// As [`Switches::between`](crate::recorder::record::Switches::between) takes them; `None` if the system doesn't say.
+    /// The counts as [`Switches::between`](crate::recorder::record::Switches::between) takes them; `None` if the system
+    /// doesn't report them.
     pub(crate) switches: Option<u64>,
-    /// For how long it was ready to run and did not; `None` if that was not asked for.
+    /// The time that it was ready to run but did not, in ns; `None` if that was not read.
     pub(crate) run_delay_ns: Option<u64>,
 }
 
@@ -58,7 +59,7 @@ struct StreamReader<'a> {
     notes: Notes,
     worker: Option<u32>,
     last_ns: u64,
-    /// Where the scale had it.
+    /// The position in the clock's scale at which the last time was found.
     piece: usize,
 }
 
@@ -71,7 +72,7 @@ impl<'a> StreamReader<'a> {
 
     fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
         let ns = self.snapshot.times.ns_near(record.ticks, &mut self.piece);
-        // A counter that goes back doesn't take the time back.
+        // If the counter goes back, the time doesn't.
         let time_ns = ns.max(self.last_ns);
         self.last_ns = time_ns;
         let entry = self.notes.read(record)?;
@@ -132,7 +133,7 @@ impl Snapshot {
             let (mut place, known) = self.capture.known(&segments[0]);
             let mut reader = StreamReader::new(self, known);
             for segment in segments {
-                // From one pinned window to the next, or to the recent records.
+                // Continues with the next pinned window, or with the recent records.
                 let (next, known) = match self.capture.pinned.len() > place {
                     true => self.capture.known(segment),
                     false => (place, None),

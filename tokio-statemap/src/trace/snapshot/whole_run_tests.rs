@@ -1,4 +1,4 @@
-//! The report of a run is the same however little of it is kept in detail.
+//! Tests that the report of a run is the same however little of the run is kept in detail.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -16,7 +16,7 @@ use crate::recorder::window::Window;
 use crate::trace::timeline::Timeline;
 use crate::util::random::Random;
 
-/// In ticks, each of which is a nanosecond: all times are multiples of it.
+/// The unit of all times, in ticks of a nanosecond each: times are multiples of it.
 const UNIT: u64 = 1 << 32;
 
 /// The parts that the programs have in common: their clock, their start, and the length of a unit in ns.
@@ -36,7 +36,7 @@ impl Base {
         self.from + units * UNIT
     }
 
-    /// Longer polls are long.
+    /// Polls that take longer are long polls.
     fn long_poll(&self) -> Duration {
         Duration::from_nanos(self.long_poll_ticks())
     }
@@ -48,7 +48,7 @@ impl Base {
 
 struct Task {
     id: u64,
-    /// When it was spawned, or its last poll ended.
+    /// The time at which it was spawned, or at which its last poll ended.
     since: u64,
     is_polled: bool,
 }
@@ -70,9 +70,9 @@ struct Program<'a> {
 const LOCATIONS: u64 = 9;
 
 impl<'a> Program<'a> {
-    /// Tasks are spawned at a few locations, polled on any worker and sometimes elsewhere, for up to a long time, and end;
-    /// workers park, and move to other threads within polls. As with Tokio, a task is ready for its first poll since
-    /// it was spawned.
+    /// Runs a random program. Tasks are spawned at a few locations, polled on any worker and sometimes elsewhere, for
+    /// up to a long time, and end. Workers park, and move to other threads within polls. As with Tokio, a task is ready
+    /// for its first poll from its spawn on.
     fn run(base: &'a Base, seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let workers = 1 + random.below(3) as usize;
@@ -160,7 +160,7 @@ impl<'a> Program<'a> {
         self.records[thread].push(Record::new(self.base.ticks(self.now), kind, payload));
     }
 
-    /// The thread that is a worker records something; before, that it is the worker.
+    /// Records something on a worker's thread, and before the first time, that the thread is this worker.
     fn acts(&mut self, worker: usize, kind: Kind, payload: u64) {
         let (thread, has_role, _) = &mut self.workers[worker];
         let (thread, has_role) = (*thread, std::mem::replace(has_role, true));
@@ -199,7 +199,7 @@ impl<'a> Program<'a> {
     fn end_other(&mut self) {
         if let Some(task) = self.other.1.take() {
             self.push(self.other.0, Kind::PollEnd, task.id);
-            // Its next poll isn't ready since it was spawned.
+            // The task isn't ready for its next poll from its spawn on.
             self.idle.push(Task { since: self.now, is_polled: true, ..task });
         }
     }
@@ -209,7 +209,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The contents of a recorder that holds so many events.
+/// The contents of a recorder that holds at most `max_events` events.
 struct Held<'a> {
     program: &'a Program<'a>,
     max_events: u64,
@@ -238,7 +238,7 @@ impl Held<'_> {
         self.eviction.has_staged(events, until);
     }
 
-    /// Does what the background thread does; or, if that is behind, what a hook does.
+    /// Evicts as the background thread does; or, if that is behind, as a hook does.
     fn evict(&mut self, is_behind: bool) {
         let (base, windows, memory) = (self.program.base, &self.windows, &mut self.memory);
         memory.sums.expect_long_poll(&|| base.long_poll_ticks());
@@ -253,7 +253,7 @@ impl Held<'_> {
         self.dropped += self.eviction.look_through(limits, memory, windows, &mut drop);
     }
 
-    /// Returns the whole program goes by.
+    /// Runs the whole program, and returns the timeline of what the recorder holds at the end.
     fn run(program: &Program<'_>, seed: u64, max_events: u64) -> Timeline {
         let mut random = Random(seed | 1);
         let mut held = Held {
@@ -272,7 +272,7 @@ impl Held<'_> {
         while so_far < times.len() {
             so_far = (so_far + 1 + random.below(1 + max_events / 2) as usize).min(times.len());
             let kept = (max_events - held.eviction.pinned.events()) as usize;
-            // What isn't there yet can't leave: some is left for the snapshot to cut.
+            // Records that aren't there yet can't leave the store. Some are left for the snapshot to cut.
             if so_far > staged + kept + 3 {
                 staged = so_far - kept - random.below(3) as usize;
                 held.stage(times[staged - 1]);
@@ -393,11 +393,11 @@ fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
             with_pinned += u64::from(report.recording.stretches_before > 0);
             cut += u64::from(report.longest_polls.iter().any(|poll| !poll.is_kept));
             let text = report.to_string();
-            // Without the flag it says so.
+            // A build without the flag also says so.
             let most = if cfg!(tokio_unstable) { 46 } else { 49 };
             assert!(text.lines().count() <= most, "{of}: {text}");
         }
     }
-    // There is something of each kind.
+    // Every kind occurred.
     assert!(with_pinned > 50 && partly > 50 && long > 1000 && off_worker > 1000 && cut > 50);
 }

@@ -40,10 +40,10 @@ pub(crate) struct Builder {
     begin_ns: u64,
     /// The start of the most recent events, in ns.
     recent_ns: u64,
-    /// `true` if a task waits where it did before, if nothing clones its waker in a poll.
+    /// `true` if a task in whose poll nothing clones a waker waits where it waited before.
     pub(crate) carries_waits: bool,
     tasks: IdMap<Draft>,
-    /// By their numbers, sorted.
+    /// The threads, sorted by their numbers.
     threads: Vec<(u32, Thread)>,
 }
 
@@ -69,7 +69,7 @@ fn thread_of(threads: &mut Vec<(u32, Thread)>, number: u32) -> &mut Thread {
     &mut threads[at].1
 }
 
-/// Returns the place of a task among those that are sorted by id.
+/// Returns the position of a task in a list sorted by id.
 fn place_of(known: &[Known], id: u64) -> Option<usize> {
     known.binary_search_by_key(&id, |known| known.id).ok()
 }

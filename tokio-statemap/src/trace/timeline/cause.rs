@@ -162,7 +162,7 @@ struct Stretch {
 /// hardly anything could take the thread off the processor.
 const LONG_IDLE_NS: u64 = 200_000;
 
-/// The minimum part of a poll that may lie outside of readings. It counts as on the processor.
+/// The least time of a poll that may lie outside of readings. It counts as on the processor.
 const MIN_SLACK_NS: u64 = 50_000;
 
 impl Readings {
@@ -445,7 +445,7 @@ mod tests {
             assert_eq!((cause.stolen_ns, cause.unknown_ns), (stolen * MS, unknown * MS));
             assert_eq!(cause.length_ns(), 10 * MS);
         }
-        // The system doesn't say how often the thread gave its processor up.
+        // The system doesn't report how often the thread gave up its processor.
         let mut readings = Readings::default();
         for after in [reading(0, 0, 0, 0), reading(10 * MS, 2 * MS, 0, 0)] {
             readings.add(Usage { switches: None, ..after });
@@ -493,7 +493,7 @@ mod tests {
         readings.parked(5 * MS, false);
         assert_eq!((readings.stretches[0].off_ns, readings.parked_ns), (5 * MS, 0));
         assert!(!readings.stretches[0].has_blocked);
-        // Nor is one earlier than the reading before it.
+        // The same holds for a time before the previous reading.
         readings.add(Usage { late_ns: 5 * MS, ..reading(20 * MS, 2 * MS, 1, 10 * MS) });
         readings.parked(15 * MS, true);
         readings.parked(22 * MS, false);

@@ -6,8 +6,8 @@ use crate::symbols::{Address, StackFrame, with_resolver};
 use crate::trace::timeline::sample::{blamed, frames_of};
 use crate::trace::timeline::stack_end::up_to_task;
 
-/// Samples of the stacks of workers that compute in polls, however short these are, since recording was first started.
-/// A sample stands for the CPU time of its thread since the one before: 10 to 100 ms, as sampling has a budget.
+/// Samples of the stacks of workers that compute in polls, even in short ones, since recording was first started. A
+/// sample stands for the CPU time of its thread since the sample before: 10 to 100 ms, as sampling has a budget.
 ///
 /// Empty without the feature `stacks`, with `stacks = false`, and on systems other than Linux on x86-64 and aarch64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,11 +15,12 @@ use crate::trace::timeline::stack_end::up_to_task;
 pub struct CpuTime {
     /// The stacks that were seen. Two may have the same functions and lines.
     pub stacks: Vec<CpuStack>,
-    /// What is known of no function: samples in which none of the program or of a dependency was seen, or of stacks that took
-    /// little, of which 512 are told apart; and CPU time of which there is no sample near. Some of it may be outside of polls.
+    /// The CPU time that is attributed to no function: samples in which no function of the program or of a dependency
+    /// was seen, samples of rare stacks beyond the 512 that are told apart, and CPU time without a sample nearby. Some
+    /// of it may be outside of polls.
     pub others: Sampled,
-    /// The samples of workers outside of polls, where the runtime looks for tasks and for I/O. They are not part of what polls
-    /// computed.
+    /// The samples of workers outside of polls, where the runtime looks for tasks and for I/O. They don't count as
+    /// computing in polls.
     pub outside: Sampled,
 }
 
@@ -52,7 +53,8 @@ impl CpuTime {
         all
     }
 
-    /// Removes what is outside of polls. To be called once functions have their names: without these, nothing can be told.
+    /// Removes samples outside of polls. It must be called once functions have their names, as nothing is known without
+    /// them.
     pub(super) fn tidy(&mut self) {
         let (others, outside) = (&mut self.others, &mut self.outside);
         self.stacks.retain_mut(|CpuStack { frames, sampled }| {
@@ -61,8 +63,9 @@ impl CpuTime {
                 frames.truncate(MOST_FRAMES);
                 return true;
             }
-            // A worker is itself a task of the blocking pool, below which is the scheduler. So is, in a poll, what follows
-            // a call of `block_in_place`: that holds no worker.
+            // The stack of a worker outside of polls has the scheduler in it, as a worker is itself a task of the
+            // blocking pool. So has a poll in `block_in_place`, a function of the scheduler: such a poll holds no
+            // worker.
             let is_scheduler =
                 |frame: &StackFrame| frame.function.contains("tokio::runtime::scheduler::");
             let is_in_poll = is_in_task && !frames.iter().any(is_scheduler);
@@ -76,7 +79,7 @@ impl CpuTime {
         });
     }
 
-    /// Returns what all samples in polls are in sum.
+    /// Returns the sum of all samples in polls.
     pub(crate) fn in_polls(&self) -> Sampled {
         let mut sum = self.others;
         for stack in &self.stacks {
@@ -115,10 +118,10 @@ mod tests {
                 stack(&[("regex::find", Dependency), POLL, SCHEDULER, POLL]),
                 // A timer of Tokio's in a task of its own.
                 stack(&[("tokio::time::sleep::Sleep::poll", Runtime), POLL, SCHEDULER, POLL]),
-                // A worker looks for I/O, and for tasks.
+                // A worker looks for I/O and for tasks.
                 stack(&[("mio::poll::Poll::poll", Dependency), SCHEDULER, POLL]),
                 stack(&[SCHEDULER, POLL]),
-                // Its worker went to another thread.
+                // The worker of this poll moved to another thread.
                 stack(&[
                     SCORE,
                     ("tokio::runtime::scheduler::multi_thread::worker::block_in_place", Runtime),
@@ -142,7 +145,7 @@ mod tests {
         assert_eq!(cpu.in_polls(), Sampled { samples: 3, cpu_ns: 30 });
     }
 
-    /// Which of them are in polls is found out when they have names.
+    /// Once functions have names, it turns out which samples are in polls.
     #[test]
     fn stacks_without_names_are_kept() {
         let unnamed = stack(&[("0x1f of service (build id 00ff)", System)]);

@@ -210,9 +210,9 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
         let windows = snapshot.windows.clone();
         builders.push(Builder::new(windows, snapshot.begin_ns, snapshot.detail_ns));
     }
-    // Without them a poll that has no place may wait anywhere.
+    // If wakers aren't seen, a poll without a place may wait anywhere.
     builders[0].carries_waits = snapshot.capture.sees_wakers;
-    // There may be a million of them, so they are kept in compact form.
+    // There may be a million tasks, so they are kept in compact form.
     let mut known = Vec::with_capacity(snapshot.live_tasks().max_tasks());
     snapshot.live_tasks().each_task(&mut |id, mut task, lives| {
         let lives = lives == Liveness::Alive;
@@ -226,7 +226,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
             builders[0].carry_task(task_id(id), snapshot.detail_ns, task.polled);
         }
     });
-    // Of a million in no order, our own sort would take ten times as long.
+    // Sorting a million tasks in no order would take our own sort ten times as long.
     known.sort_unstable_by_key(|known| known.id);
     // Finds the part that holds a thread's records, if any does.
     let part_of = |thread| {
@@ -275,8 +275,7 @@ fn record_origin(builder: &mut Builder, snapshot: &Snapshot, id: u64, task: &Liv
     builder.record_origin(task_id(id), location, task.parent.map(task_id));
 }
 
-/// Returns the polls that a thread was in; `lives` tells by their places and tasks whether the tasks
-/// were alive.
+/// Returns the polls that a thread was in. `lives` tells by their places and tasks whether the tasks were alive.
 fn carried_polls(
     snapshot: &Snapshot,
     known: &Stream,
@@ -305,8 +304,8 @@ fn read(snapshot: &Snapshot, part: &[Segment], builder: &mut Builder) {
     });
 }
 
-/// Chooses the number of threads to read `events` events with. Few events take only some ms, and
-/// the program may need its processors.
+/// Chooses the number of threads that read `events` events. Few events take only some ms, and the program may need its
+/// processors.
 fn threads_for(events: u64) -> usize {
     const MOST: usize = 4;
     match events < MANY_EVENTS {

@@ -104,7 +104,7 @@ impl Timeline {
             if !is_it {
                 continue;
             }
-            // From the last one before the edge on, or else all.
+            // Starts from the last sample before the edge, or from the first of all.
             let mut first = to - 1;
             while first > from && samples[first].at_ns > begin_ns {
                 first -= 1;

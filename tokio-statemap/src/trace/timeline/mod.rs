@@ -133,7 +133,7 @@ pub struct Timeline {
     pub pool: BlockingPool,
     /// The causes and stack samples of long polls.
     pub long_polls: LongPolls,
-    /// The CPU time of polls, by stack. It is of the whole run, even if this timeline is a part of it.
+    /// The CPU time of polls, by stack. It covers the whole run, even if this timeline is a part of it.
     pub cpu: CpuTime,
     /// The places where tasks wait.
     pub places: WaitPlaces,

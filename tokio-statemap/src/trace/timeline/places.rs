@@ -30,8 +30,8 @@ impl Timeline {
     /// Returns the place where the task waits after `poll`; `None` if it does not wait or the place
     /// is unknown.
     ///
-    /// It is known for all tasks where their wakers are seen (feature `wakes`), and otherwise for root futures and for tasks
-    /// spawned through this crate.
+    /// It is known for all tasks where their wakers are seen (feature `wakes`), and otherwise for root futures and for
+    /// tasks spawned through this crate.
     pub fn wait_after(&self, poll: &Poll) -> Option<&Wait> {
         self.wait(poll.wait()?)
     }

@@ -53,7 +53,7 @@ impl Poll {
         self
     }
 
-    /// Sets who woke the task then.
+    /// Sets who woke the task at that time.
     #[must_use]
     pub(crate) fn by(mut self, woken_by: Option<WokenBy>) -> Self {
         self.woken_by = woken_by.map_or(0, WokenBy::pack);
@@ -146,19 +146,19 @@ impl Poll {
         (self.ready_ns != UNKNOWN).then_some(self.ready_ns)
     }
 
-    /// Returns who woke the task for this poll, at [`ready_ns`](Self::ready_ns): its first wake since the poll before this
-    /// began, or who spawned it. `None` if that isn't known, as where wakes aren't seen.
+    /// Returns who woke the task for this poll, at [`ready_ns`](Self::ready_ns): the source of its first wake since the
+    /// previous poll began, or of its spawn. `None` if that isn't known, such as if wakes aren't seen.
     ///
-    /// A task that is woken in its own poll is ready from the end of that on.
+    /// A task that is woken in its own poll is ready from the end of that poll on.
     pub fn woken_by(&self) -> Option<WokenBy> {
         WokenBy::unpack(self.woken_by)
     }
 
-    /// Returns the index of that of `polls`, which are of one task and in order, in which the task of this poll was woken. `None` if it
-    /// was woken in none of them, or if that isn't known.
+    /// Returns the index of the poll in which the task of this poll was woken. `polls` are of one task, in order.
+    /// `None` if the task was woken in none of them, or if that isn't known.
     pub(crate) fn woken_in(&self, polls: &[Self]) -> Option<usize> {
         let at_ns = self.ready_ns()?;
-        // The time is rounded, and clocks of two threads differ.
+        // The time is rounded, and the clocks of two threads differ.
         let slack_ns = 1_000 + (self.start_ns - at_ns) / 100_000;
         let after = polls.partition_point(|poll| poll.start_ns <= at_ns + slack_ns);
         let mut recent = (after.saturating_sub(2)..after).rev();

@@ -164,7 +164,7 @@ pub(super) fn exhausted(
     }
     let places = places.into_sorted();
     for &(location, (tasks, ran_ns)) in &places {
-        // Of several, the first.
+        // Of equals, the first wins.
         if ran_ns > pool.ran_ns {
             (pool.location, pool.tasks, pool.ran_ns) = (location, tasks, ran_ns);
         }
@@ -201,7 +201,7 @@ impl Queue {
             waited_ns = waited_ns.saturating_add(waiting.saturating_mul(ns));
         }
         crate::util::sort::sort(&mut between);
-        // Waits until a new thread takes its first task are shorter.
+        // The wait until a new thread takes its first task is shorter.
         let (mut for_ns, mut most_waiting) = (0_u64, None);
         while let Some((waiting, ns)) = between.pop() {
             for_ns = for_ns.saturating_add(ns);
@@ -248,7 +248,7 @@ mod tests {
         Seen { queue, task: None, ran_ns: ended.map(|_| 20 * MS) }
     }
 
-    /// Observations of two threads with tasks of 20 ms, of which `waiting` wait at first.
+    /// Observations of two threads with tasks of 20 ms. At first, `waiting` tasks wait.
     fn drained(waiting: u64) -> Vec<Seen> {
         (0..waiting).map(|n| seen(20 + n / 2 * 20, waiting - n, Some(at(7)))).collect()
     }
@@ -262,7 +262,7 @@ mod tests {
         let pool = ExhaustedPool {
             threads: 2,
             most_waiting: 6,
-            // After each pair of ends 6, 4 and 2 go on waiting.
+            // After each pair of ends, 6, 4 and 2 tasks go on waiting.
             waited_ns: (6 + 4 + 2) * 20 * MS,
             longest_ns: 60 * MS,
             location: at(7),
@@ -271,7 +271,7 @@ mod tests {
             other_locations: 0,
         };
         assert_eq!(pool_of(drained(8)), Some(pool));
-        // In any order of threads.
+        // The order of the threads doesn't matter.
         assert_eq!(pool_of(drained(8).into_iter().rev().collect()).unwrap().most_waiting, 6);
     }
 
@@ -308,7 +308,7 @@ mod tests {
         let mut none: Vec<_> = (0..30).map(|n| seen(n * 5, 1, None)).collect();
         none.iter_mut().for_each(|seen| seen.queue.threads = 0);
         assert_eq!(pool_of(none), None);
-        // One reading, or several with nothing in between.
+        // One reading, or several with nothing between them.
         assert_eq!(pool_of(vec![seen(5, 40, None)]), None);
         let moments = (0..60).map(|n| seen(n * 5, n % 2 * 9, None)).collect();
         assert_eq!(pool_of(moments), None);
@@ -320,7 +320,7 @@ mod tests {
         let all: Vec<_> = (0..20).map(|n| seen(n * 5, 40, None)).collect();
         let windows = [(0, 50 * MS), (60 * MS, 200 * MS)];
         assert_eq!(exhausted(all, &windows, Duration::from_millis(1)), None);
-        // Waits that are shorter than what is called long.
+        // Waits shorter than what is called long.
         let windows = [(0, 10_000 * MS)];
         assert_eq!(exhausted(drained(8), &windows, Duration::from_millis(61)), None);
     }

@@ -89,7 +89,7 @@ pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<Poll
         || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
     let _slow = (number > 0).then(slow).flatten();
     let mut samples = Vec::with_capacity(number);
-    // All of them are one use of the resolver, and have its time together.
+    // All samples are one use of the resolver, and share its time limit.
     let problem = with_resolver(|resolver| {
         for sample in &snapshot.capture.samples.all {
             let stack = Stack::from_sample(sample, resolver);

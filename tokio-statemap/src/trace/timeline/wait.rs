@@ -156,8 +156,8 @@ pub(crate) struct CallAtEnd {
 pub enum Waiting<'a> {
     /// The task waits in these functions.
     At(&'a Wait),
-    /// Nothing kept a waker of the task, so nothing will wake it: it awaits something like [`std::future::pending`]. It can
-    /// only be aborted.
+    /// Nothing kept a waker of the task, so nothing will wake it: it awaits something like [`std::future::pending`],
+    /// and can only be aborted.
     Nothing,
     /// The place is unknown: the task's waker wasn't seen, its stack could not be followed, or it began to wait before
     /// the recording.

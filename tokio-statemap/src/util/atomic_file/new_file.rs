@@ -20,7 +20,7 @@ const TRIES: usize = 16;
 pub(crate) struct NewFile {
     place: ResolvedPath,
     pub(super) file: File,
-    /// The hidden name that it has until then, if any. It is all that a killed process leaves.
+    /// The hidden name that it has until it is published, if it has one. A killed process leaves nothing else.
     pub(super) hidden: Option<OsString>,
 }
 
@@ -179,7 +179,7 @@ fn create_hidden(place: &ResolvedPath, mode: u32) -> io::Result<(File, OsString)
             opened => opened?,
         };
         match lock(&file, Lock::Exclusive) {
-            // Another process takes it for a leftover.
+            // Another process takes the file for a leftover.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             // Without locks nothing is taken for a leftover. Whether it still has its name can only
             // be looked up in the folder: some file systems don't count links.

@@ -29,7 +29,7 @@ pub(super) struct ResolvedPath {
 struct PathWalk {
     folder: Folder,
     path: PathBuf,
-    /// The next one is the last.
+    /// The remaining steps. The last step of the vector is the next one.
     rest: Vec<Step>,
     links: usize,
 }

@@ -1,4 +1,4 @@
-//! The same by paths, for systems without directory descriptors.
+//! Writes files atomically by paths, for systems without directory descriptors.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Missing, Readers, no_file_name};
 
-/// The path with symbolic links resolved, of which the last may lead to a missing file.
+/// The path with symbolic links resolved. The last link may lead to a missing file.
 #[derive(Debug)]
 pub(super) struct ResolvedPath {
     path: PathBuf,
@@ -102,7 +102,7 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         drop(self.file.take());
-        // Fails if it was renamed.
+        // This fails if the file was renamed.
         let _ = fs::remove_file(&self.hidden);
     }
 }

@@ -1,16 +1,16 @@
-//! Which entry has which key, without the keys.
+//! Finds entries by the hashes of their keys, without the keys themselves.
 
-/// The entries' numbers by their hashes: an open table with linear probing, at most half full.
+/// The indices of the entries, by their hashes: an open table with linear probing, at most half full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// The hash of each entry.
     hashes: Vec<u64>,
-    /// The number of an entry, plus one; 0 where there is none.
+    /// The index of an entry, plus one; 0 for an empty slot.
     slots: Vec<u32>,
 }
 
 impl Index {
-    /// Finds the entry of this hash of which `is_it` is true.
+    /// Finds the entry with this hash for which `is_it` returns `true`.
     #[inline(never)]
     pub(super) fn find(&self, hash: u64, is_it: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;

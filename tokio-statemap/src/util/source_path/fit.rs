@@ -61,7 +61,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn parse(text: &'a str) -> Option<Self> {
-        // Several places.
+        // The text has several places.
         if text.contains(" + ") {
             return None;
         }
@@ -69,7 +69,7 @@ impl<'a> Place<'a> {
         let begin = text[..core_at].rfind(" at ").map_or(0, |at| at + " at ".len());
         let core_length = core_length(&text[core_at..])?;
         if core_at == begin {
-            // No folder: only the function can go, or the file itself.
+            // There is no folder: only the function or a part of the file name can go.
             return None;
         }
         let (core, behind) = text[core_at..].split_at(core_length);

@@ -17,7 +17,7 @@ const OF_SOURCES: [&str; 4] = ["src", "tests", "examples", "benches"];
 /// The number of last parts that are shown of a path to which no other rule applies.
 const LAST_PARTS: usize = 3;
 
-/// The most parts that are shown to tell a path from another.
+/// The most parts that are shown to distinguish a path from others.
 const MOST_PARTS: u8 = 32;
 
 /// The level that shows a path unchanged.
@@ -41,7 +41,7 @@ pub(crate) fn shown_at(path: &str, level: u8) -> Cow<'_, str> {
     let Shown { head, from } = shown_of(&parts);
     let (head, from) = match level {
         0 => (head, from),
-        // A repository has its revision behind it.
+        // The revision of a repository follows its name.
         more => (None, from.saturating_sub(usize::from(more) + usize::from(head.is_some()))),
     };
     let has_root = level == 0 && parts.is_absolute && parts.names.len() > 1;
@@ -89,7 +89,7 @@ pub(crate) fn levels<'a>(files: impl IntoIterator<Item = &'a str>) -> Map<&'a st
     levels
 }
 
-/// Returns whether files that are shown alike are shown differently at `level`, and like no others.
+/// Returns whether files that are shown alike at level 0 differ at `level` from each other and from all others.
 fn are_apart(files: &[&str], level: u8, alike: &Map<Cow<'_, str>, Vec<&str>>) -> bool {
     let mut all = Vec::new();
     for file in files {
@@ -201,12 +201,12 @@ fn package_of(folders: &[&str]) -> Option<usize> {
     at.checked_sub(1)
 }
 
-/// `mini-redis` of `mini-redis-0c9c8b0f7d7d0c1d`.
+/// Returns `mini-redis` for `mini-redis-0c9c8b0f7d7d0c1d`.
 fn without_hash(repository: &str) -> &str {
     repository.rsplit_once('-').map_or(repository, |(name, _)| name)
 }
 
-/// Returns the index of the first name of which `is_it` is true.
+/// Returns the index of the first name for which `is_it` returns `true`.
 fn first(names: &[&str], is_it: fn(&str) -> bool) -> Option<usize> {
     (0..names.len()).find(|&at| is_it(names[at]))
 }
@@ -227,7 +227,7 @@ pub(crate) fn after<'a, 'b>(names: &'b [&'a str], these: &[&str]) -> Option<&'b 
     Some(&names[position(names, these)? + these.len()..])
 }
 
-/// Returns `true` if `text` begins as a version does: `1.54`.
+/// Returns `true` if `text` begins like a version: `1.54`.
 pub(crate) fn is_version(text: &str) -> bool {
     let Some((major, rest)) = text.split_once('.') else { return false };
     let is_number = !major.is_empty() && major.as_bytes().iter().all(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Each path is shown from its package on, none as another, and its file and line go last.
+//! Tests that each path is shown from its package on, that no two are shown alike, and that the file and line go last.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Where source files are.
+//! Finds source files.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use crate::util::source_path::shown;
 
-/// Where source files are, for [`Picture::with_source`](super::Picture::with_source).
+/// The places of source files, for [`Picture::with_source`](super::Picture::with_source).
 #[derive(Clone, Debug)]
 pub struct SourceFiles {
     root: Root,
-    /// `true` if absolute paths are those of files, too.
+    /// `true` if absolute paths are used as they are.
     is_own: bool,
 }
 
@@ -18,34 +18,34 @@ pub struct SourceFiles {
 #[derive(Clone, Debug)]
 enum Root {
     Folder(PathBuf),
-    /// The folder in which a package was compiled: its own or one around it. The second path is that of a file of the package
-    /// from there.
+    /// The folder in which a package was compiled: its own or one around it. The second path is that of a file of the
+    /// package, relative to the workspace.
     OfPackage(&'static str, &'static str),
     Unknown,
 }
 
 impl SourceFiles {
-    /// The source files of this program: relative paths start from `folder`, in which its workspace is; absolute paths, which
-    /// dependencies have, are used as they are.
+    /// The source files of this program. Relative paths start from `folder`, which has its workspace. Absolute paths,
+    /// which dependencies have, are used as they are.
     ///
     /// A file that is newer than the program's own is marked as changed.
     pub fn of_this_program(folder: impl Into<PathBuf>) -> Self {
         Self { root: Root::Folder(folder.into()), is_own: true }
     }
 
-    /// The source files of a program whose package was compiled in the folder `package`. The workspace is found by `file`, the
-    /// path of a file of the package.
+    /// The source files of a program whose package was compiled in the folder `package`. The workspace is found with
+    /// the help of `file`, the path of a file of the package.
     pub(crate) fn of_package(package: &'static str, file: &'static str) -> Self {
         Self { root: Root::OfPackage(package, file), is_own: true }
     }
 
-    /// The source files of dependencies alone, which have absolute paths.
+    /// Only the source files of dependencies, which have absolute paths.
     pub(crate) fn of_dependencies() -> Self {
         Self { root: Root::Unknown, is_own: true }
     }
 
-    /// The source files in `folder`, for data that may be from elsewhere: nothing outside of it is read, unless a link in it
-    /// leads there. Of an absolute path, the part from its package on is looked for.
+    /// The source files in `folder`, for data that may be from elsewhere. Nothing outside of the folder is read, unless
+    /// a link in it leads there. An absolute path is looked for from its package on.
     ///
     /// A file that is newer than the end of the recording is marked as changed.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
@@ -58,7 +58,7 @@ impl SourceFiles {
         let package = Path::new(package);
         for folder in package.ancestors() {
             let inner = package.strip_prefix(folder);
-            // The file's name alone would be that of any package.
+            // The file's name alone would fit any package.
             let is_it = inner.is_ok_and(|inner| Path::new(file).starts_with(inner))
                 && !Path::new(file).is_absolute()
                 && folder.join(file).is_file();
@@ -69,12 +69,13 @@ impl SourceFiles {
         Self { root: Root::Unknown, ..self }
     }
 
-    /// Returns the time after which a file is newer than what was recorded up to `recorded`; `None` if that isn't known.
+    /// Returns the time after which a file is newer than the recording, which ended at `recorded`; `None` if that isn't
+    /// known.
     pub(super) fn made(&self, recorded: Option<SystemTime>) -> Option<SystemTime> {
         if !self.is_own {
             return recorded;
         }
-        // The link leads to the program even if another file has its name by now.
+        // The link leads to the program even if another file has its name now.
         let link = Path::new("/proc/self/exe");
         let program =
             if cfg!(target_os = "linux") { link.into() } else { std::env::current_exe().ok()? };
@@ -92,7 +93,7 @@ impl SourceFiles {
         None
     }
 
-    /// Returns where the file of a path may be.
+    /// Returns the places where the file of a path may be.
     fn places(&self, path: &str) -> Vec<PathBuf> {
         let is_absolute = path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':');
         let folder = match &self.root {
@@ -127,7 +128,8 @@ impl SourceFiles {
 
 /// Opens a file unless it is a device, a pipe, or anything else that may keep a reader waiting.
 fn open_regular(path: &Path) -> Option<File> {
-    // Opening a device may have an effect, so the path is checked before, and the file again after, as it may be another one.
+    // Opening a device may have an effect, so the path is checked before. It may lead to another file by then, so the
+    // opened file is checked, too.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -35,19 +35,19 @@ pub(crate) struct Excerpt {
     pub(crate) is_changed: bool,
 }
 
-/// The source of a picture. All else refers to `all` by index.
+/// The source of a picture. The other fields refer to `all` by index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Excerpts {
     pub(crate) all: Vec<Excerpt>,
-    /// Excerpts of blamed functions: the section, and the frame among those of its polls.
+    /// Excerpts of blamed functions: the section, the frame among those of its polls, and the excerpt.
     pub(crate) of_frames: Vec<(usize, u32, usize)>,
-    /// Excerpts of spawn locations: the section, and the group.
+    /// Excerpts of spawn locations: the section, the group, and the excerpt.
     pub(crate) of_groups: Vec<(usize, usize, usize)>,
 }
 
 impl Picture<'_> {
-    /// Adds the source around blamed lines and spawn locations, as far as it can be read now: a few lines each, at most 256 KB in
-    /// all. It takes at most two seconds, and reads only regular files.
+    /// Adds the source around blamed lines and spawn locations, if it can be read now: a few lines each, at most 256 KB
+    /// in all. It takes at most two seconds, and reads only regular files.
     ///
     /// Only the page shows it.
     ///
@@ -66,7 +66,7 @@ impl Picture<'_> {
     #[must_use]
     pub fn with_source(mut self, files: &SourceFiles) -> Self {
         let wanted = Wanted::from_picture(&self);
-        // Zero is no date: the data doesn't know it.
+        // Zero is no date: the data has none.
         let recorded = (!self.start.is_zero()).then(|| self.start.saturating_add(self.length()));
         let found = read(&wanted.lines, files, recorded);
         self.excerpts = Some(wanted.filled(found));
@@ -78,7 +78,7 @@ impl Picture<'_> {
     }
 }
 
-/// The lines that are wanted, each once, and what they are wanted for.
+/// The lines that are wanted, each once, and the frames and groups that want them.
 #[derive(Debug, Default)]
 struct Wanted {
     lines: Vec<Line>,
@@ -88,7 +88,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// The functions that the verdict may name come first, those of single polls last.
+    /// The functions that the verdict may name come first, and those of single polls last.
     fn from_picture(picture: &Picture<'_>) -> Self {
         let mut wanted = Self::default();
         for (section, of) in picture.sections.iter().enumerate() {

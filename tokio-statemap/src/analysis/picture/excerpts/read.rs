@@ -12,18 +12,18 @@ use crate::util::latch::latch;
 use crate::util::map::Map;
 use crate::util::sync::lock;
 
-/// The longest time that reading may take: a file may be on a network.
+/// The longest time that reading may take, as a file may be on a network.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The most bytes that are read of a file, and of all of them.
+/// The most bytes that are read of one file, and of all files.
 const MOST_OF_FILE: u64 = 4 << 20;
 const MOST_OF_ALL: u64 = 64 << 20;
 
-/// The most characters of a line that are kept, and what a tab is replaced by.
+/// The most characters of a line that are kept, and the text that replaces a tab.
 const MOST_OF_LINE: usize = 160;
 const TAB: &str = "    ";
 
-/// Returns an excerpt for each of `lines`, as far as they could be read. `recorded` is the end of the recording, since the Unix
+/// Returns an excerpt for each of `lines` that could be read. `recorded` is the end of the recording, since the Unix
 /// epoch.
 pub(super) fn read(
     lines: &[Line],
@@ -59,7 +59,7 @@ pub(super) fn read(
             let Some(bytes) = bytes(file, &mut left) else { continue };
             for (index, line) in lines {
                 let excerpt = excerpt(&bytes, line, is_changed);
-                // Otherwise the time is over.
+                // If the result is gone, the time is over.
                 let Some(all) = to.upgrade() else { return };
                 if let Some(slot) = lock(&all).get_mut(index) {
                     *slot = excerpt;
@@ -68,13 +68,13 @@ pub(super) fn read(
         }
     };
     if crate::sys::start("statemap-source", Box::new(read)).is_ok() {
-        // The thread may hang; then it is left alone.
+        // If the thread hangs, it is left alone.
         over.wait_for(PATIENCE);
     }
     std::mem::take(&mut lock(&all))
 }
 
-/// Reads the beginning of a file; `None` if that fails, or there is no room for it.
+/// Reads the beginning of a file; `None` if that fails.
 fn bytes(file: File, left: &mut u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MOST_OF_FILE.min(*left)).read_to_end(&mut bytes).ok()?;
@@ -82,14 +82,14 @@ fn bytes(file: File, left: &mut u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the lines of a file around one; `None` if there is no such line, or these are no text.
+/// Returns the lines of a file around one; `None` if there is no such line, or the lines are no text.
 pub(super) fn excerpt(bytes: &[u8], line: u32, is_changed: bool) -> Option<Excerpt> {
     if line == 0 || bytes.is_empty() {
         return None;
     }
     let first = line.saturating_sub(AROUND).max(1);
     let (before, around) = (first as usize - 1, (line - first + AROUND + 1) as usize);
-    // After the last newline there is a line only if there is text.
+    // There is no line after the last newline unless text follows it.
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let mut lines = Vec::new();
     let mut common = usize::MAX;
@@ -107,7 +107,7 @@ pub(super) fn excerpt(bytes: &[u8], line: u32, is_changed: bool) -> Option<Excer
         return None;
     }
     for line in &mut lines {
-        // All that is cut off are spaces.
+        // Only spaces are cut off.
         *line = cut(&line[common.min(indent(line))..]);
     }
     Some(Excerpt { line, first, lines, is_changed })
@@ -118,7 +118,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Returns the text of a line, whatever its bytes are.
+/// Returns the text of a line, which may contain any bytes.
 fn text(line: &[u8]) -> String {
     // A line may be as long as a file.
     let line = &line[..line.len().min(MOST_OF_LINE * 16)];

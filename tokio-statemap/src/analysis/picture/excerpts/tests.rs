@@ -1,4 +1,4 @@
-//! Tests that only some lines of the meant files are read, whatever these files are.
+//! Tests that only some lines of the intended files are read, whatever these files are.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ fn what_is_no_text_is_made_fit_to_be_seen() {
     let found = lines_of(bytes, 2).unwrap();
     let said = ["fn main() {", "    let a = \"\\u{1b}[31m\u{fffd}\\u{202e}\";", "", "    }"];
     assert_eq!(found, said);
-    // What all are indented by says nothing.
+    // The common indentation says nothing.
     assert_eq!(lines_of(b"\t\ta\n\n\t\t\tb\n", 1).unwrap(), ["a", "", "    b"]);
     assert_eq!(lines_of(b"a\0b\n", 1), None, "no text");
     let long = format!("{}\nnext\n", "\u{e9}".repeat(1 << 20));
@@ -100,7 +100,7 @@ fn of_foreign_data_nothing_outside_of_the_folder_is_read() {
         ("/build/shop/src/main.rs", true),
         (r"C:\build\shop\src\main.rs", true),
         ("/root/.cargo/registry/src/index.crates.io-1/axum-0.8.9/src/lib.rs", true),
-        // Not the program's own of that name.
+        // A file of the same name that isn't the program's own.
         ("/root/.cargo/registry/src/index.crates.io-1/hyper-1.0.0/src/main.rs", false),
         ("../secret.rs", false),
         ("src/../../secret.rs", false),
@@ -136,12 +136,12 @@ fn the_workspace_is_found_by_the_package() {
     assert_eq!(read(of(member, "crates/api/src/main.rs"), "src/main.rs"), of_root);
     let of_member = Some("// of crates/api".to_owned());
     assert_eq!(read(of(member, "crates/api/src/main.rs"), "crates/api/src/main.rs"), of_member);
-    // A package that is no member.
+    // A package that is no member of the workspace.
     assert_eq!(read(of(member, "src/main.rs"), "src/main.rs"), of_member);
-    // It isn't there any more.
+    // The file isn't there any more.
     assert_eq!(read(of(member, "crates/web/src/main.rs"), "src/main.rs"), None);
     assert_eq!(read(of("/nowhere/at/all", "src/main.rs"), "src/main.rs"), None);
-    // What is absolute is read all the same.
+    // An absolute path is read all the same.
     let path = folder.join("src/main.rs");
     assert_eq!(read(SourceFiles::of_dependencies(), path.to_str().unwrap()), of_root);
     assert_eq!(read(SourceFiles::of_dependencies(), "src/main.rs"), None);
@@ -166,7 +166,7 @@ fn a_file_that_is_newer_is_said_to_be_changed() {
     assert!(!is_changed(&of_data, Some(recorded)));
     set(recorded + Duration::from_secs(5));
     assert!(is_changed(&of_data, Some(recorded)) && !is_changed(&of_data, None));
-    // This program is newer than that, but not newer than what will be written.
+    // This program is newer than that, but older than a file written later.
     let of_program = SourceFiles::of_this_program(&folder);
     assert!(!is_changed(&of_program, Some(recorded)));
     set(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() * 2);
@@ -196,7 +196,7 @@ fn a_picture_has_the_source_of_what_it_names() {
         let location = picture.sections[section].groups[group].location.unwrap();
         assert_eq!(excerpts.all[at].line, location.line);
     }
-    // Where none is to be had there is none.
+    // Without source files there are no excerpts.
     let picture = Picture::of_timeline(&timeline, &labels);
     let picture = picture.with_source(&SourceFiles::in_folder("/nowhere/at/all"));
     let none = picture.excerpts.unwrap();

@@ -1,4 +1,4 @@
-//! Tasks that are alike, as one.
+//! Tests that similar tasks are shown as one.
 
 use super::*;
 use crate::analysis::TreeGroup;
@@ -41,7 +41,7 @@ fn equal_trees_are_one_with_the_longest_first() {
         tree(8, 3, TreePlace::NothingWakes),
         tree(9, 4, TreePlace::Unknown),
     ];
-    // In the order of their first tasks; 5 waits as long as 3, which was before it.
+    // Groups are in the order of their first tasks. Task 5 waits as long as task 3, which comes before it.
     assert_eq!(folded(&trees), [(3, 4, 3), (2, 1, 7), (8, 2, 1), (9, 2, 2)]);
     assert_eq!(folded(&[]), []);
 }
@@ -69,7 +69,7 @@ fn what_tells_trees_apart() {
         &|tree| frame(tree).function.push('x'),
         &|tree| frame(tree).name = Some("payment".to_owned()),
         &|tree| frame(tree).awaits.push(TreeFrame::default()),
-        // They are of one state, but each is a poll, or a root, of its own.
+        // Both have the same state, but a task in a poll, or a root future, is a group of its own.
         &|tree| tree.id = None,
     ];
     for (i, change) in differ.iter().enumerate() {
@@ -84,7 +84,7 @@ fn what_tells_trees_apart() {
     for (i, change) in alike.iter().enumerate() {
         assert_eq!(with(change), 1, "number {i}");
     }
-    // A named call is the same whatever function polls it.
+    // A named call is the same, whichever function polls it.
     let named = |function: &str| {
         let mut tree = base();
         (frame(&mut tree).name, frame(&mut tree).function) =
@@ -92,14 +92,14 @@ fn what_tells_trees_apart() {
         tree
     };
     assert_eq!(folded(&[named("a"), named("b")]).len(), 1);
-    // One that is within another isn't beside it.
+    // A function within another isn't the same as one beside it.
     let leaf = || TreeFrame::from_frame(&function("async b", 2));
     let within =
         TreeFrame { awaits: vec![leaf()], ..TreeFrame::from_frame(&function("async a", 1)) };
     let beside = vec![TreeFrame::from_frame(&function("async a", 1)), leaf()];
     let trees = [tree(1, 5, TreePlace::Waits(vec![within])), tree(2, 5, TreePlace::Waits(beside))];
     assert_eq!(folded(&trees).len(), 2);
-    // Nothing else may be known of two.
+    // Nothing else may be known about the two.
     let roots = [TaskTree { id: None, ..base() }, TaskTree { id: None, ..base() }];
     assert_eq!(folded(&roots).len(), 2);
     let polled = || TaskTree { state: TaskState::Running, ..base() };
@@ -117,7 +117,7 @@ fn those_that_still_wait_are_grouped_by_place() {
         task(2, vec![poll(S, 5 * S, 1)]),
         task(3, vec![poll(S, 4 * S, 2)]),
         task(4, vec![poll(S, 4 * S, 16_383)]),
-        // Of these it isn't known, or they don't wait.
+        // The places of these tasks aren't known, or they don't wait.
         task(5, vec![poll(S, 3 * S, 0)]),
         task(6, vec![Poll::open(2 * S, 0, Some(0))]),
         Task { terminated_ns: Some(4 * S), ..task(7, vec![poll(S, 4 * S, 1)]) },
@@ -129,7 +129,7 @@ fn those_that_still_wait_are_grouped_by_place() {
     let expected =
         [("main", 1, 8), ("task-1", 2, 5), ("task-3", 1, 6), ("task-4", 1, 6), ("task-8", 1, 4)];
     assert_eq!(groups, expected.map(|(task, tasks, least)| (task.to_owned(), tasks, least)));
-    // Roots alone wait for the tasks that someone else spawned.
+    // If only root futures wait, they wait for tasks that others spawned.
     all.tasks = vec![root(0), root(1), task(5, vec![poll(S, 3 * S, 0)])].into();
     assert_eq!(all.still_waiting(), []);
 }

@@ -1,4 +1,4 @@
-//! Which tasks may wait for ever.
+//! Tests of which tasks may wait for ever.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn it_depends_on_what_is_awaited() {
         let wait = chain(&[("async shop::pay", 12), (leaf, 0)]);
         assert_eq!(is_maybe_forgotten(wait, 8 * S), expected, "{leaf}");
     }
-    // What is outside of it says nothing.
+    // The function around it says nothing.
     let wait = chain(&[("tokio::time::timeout::Timeout", 0), ("shop::Never", 0)]);
     assert!(is_maybe_forgotten(wait, 8 * S));
 }
@@ -43,7 +43,7 @@ fn one_branch_that_wakes_is_enough() {
     assert!(!is_maybe_forgotten(select(vec![never(), sleep()]), 8 * S));
     assert!(!is_maybe_forgotten(select(vec![sleep(), never()]), 8 * S));
     assert!(is_maybe_forgotten(select(vec![never(), never()]), 8 * S));
-    // Those that could not be followed up to the task.
+    // These could not be followed up to the task.
     assert!(!is_maybe_forgotten(Wait { frames: vec![never(), sleep()] }, 8 * S));
     assert!(is_maybe_forgotten(Wait { frames: vec![never(), never()] }, 8 * S));
 }

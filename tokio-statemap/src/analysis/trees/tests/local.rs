@@ -73,7 +73,7 @@ fn many_of_many_tasks_are_not_compared_with_each_other() {
         (0..MANY).map(|id| local(MANY + id, TaskKey::Spawned(id / 2), 0)).collect();
     let began = std::time::Instant::now();
     let trees = timeline.trees();
-    // It is no measurement: if each was looked for among all of them, it would go on for far longer.
+    // This is no measurement: comparing each local task with all others would take far longer.
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     assert_eq!(trees.len() as u64, 2 * MANY);
     let ids: Vec<_> = trees[..6].iter().filter_map(|tree| tree.id).collect();

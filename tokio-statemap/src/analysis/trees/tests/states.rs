@@ -1,4 +1,4 @@
-//! Tests of what is said of a single task, by its state.
+//! Tests of the tree of a single task, by its state.
 
 use super::*;
 use crate::trace::timeline::PollSample;
@@ -37,7 +37,7 @@ fn what_is_polled_at_once_are_branches() {
     assert_eq!(waits(&timeline.trees()[0]), "async a:1(async b:2(Sleep) async c:3) async d:4");
 }
 
-/// A future that keeps its waker and clones none anew leaves the number of the place where it was.
+/// A future that keeps its waker, and clones no other, leaves the number of the place unchanged.
 #[test]
 fn a_place_holds_for_each_poll_that_ends_there() {
     let polls = vec![poll(2 * S, 3 * S, 1), poll(5 * S, 6 * S, 1)];
@@ -54,7 +54,7 @@ fn a_wait_from_before_the_left_edge_is_as_long_as_it_was() {
         quiet(1, carried(4 * S, 1)),
         quiet(2, carried(4 * S, 9)),
         quiet(3, None),
-        // It was polled since.
+        // The task was polled since then.
         Task { polls: vec![poll(6 * S, 7 * S, 2)], ..quiet(4, carried(4 * S, 1)) },
     ];
     let mut timeline = timeline(tasks);
@@ -127,7 +127,7 @@ fn only_live_tasks_have_trees_by_state() {
         "api/task-4 Some(4) running 5 false",
     ];
     assert_eq!(said, expected);
-    // Where it isn't known when tasks become ready, one that is waits; at a place of which nothing is known.
+    // If ready times aren't known, a task that is ready waits, at a place of which nothing is known.
     timeline.settings.schedule_latency = false;
     let tree = &timeline.trees()[3];
     assert_eq!(
@@ -197,7 +197,7 @@ fn tasks_and_calls_have_the_names_that_they_were_given() {
     assert_eq!((outer.name, outer.for_ns, outer.fields), (None, Some(8 * S), None));
     assert_eq!((inner.name.as_deref(), inner.for_ns), (Some("payment"), Some(5 * S)));
     assert_eq!(inner.fields.as_deref(), Some("cart=7"));
-    // The other one's calls aren't known.
+    // The calls of the other task aren't known.
     let (outer, inner) = frames(&trees[1]);
     assert_eq!((outer.for_ns, inner.for_ns, inner.fields), (None, None, None));
     assert_eq!(inner.name.as_deref(), Some("payment"));

@@ -4,19 +4,20 @@ use std::time::{Duration, Instant};
 
 use crate::sys::threads;
 
-/// One part in so many of a processor. Where this crate isn't optimised a sample takes ten times as long, and nobody
-/// measures how fast the program is: more is spent, or most long polls would have none.
+/// The watcher may use one part in this many of a processor. Without optimisation a sample takes ten times as long, and
+/// nobody measures the program's speed: the part is larger, or most long polls would have no sample.
 const SHARE: u32 = if cfg!(debug_assertions) { 40 } else { 200 };
 
-/// The most time that may be saved up, and that may be owed: a program with few long polls has all of them sampled.
+/// The most time that may be saved up, and the most that may be owed. A program with few long polls has all of them
+/// sampled.
 const SAVED_UP: Duration = Duration::from_millis(100);
 
-/// The time after which another poll may have its first sample though time is owed: a dozen a second in all, so that most
-/// functions are seen by which a program has long polls for some time.
+/// The time after which another poll may have its first sample though time is owed. That is a dozen a second in all, so
+/// that a program with long polls for some time has most of their functions seen.
 const BETWEEN_FIRSTS: Duration = Duration::from_millis(80);
 
-/// The time after which a worker may be asked what it computes though long polls need what is left: six a second at least, or a
-/// program of many long polls would never be said to compute anything else.
+/// The time after which a worker may be asked what it computes though long polls need the rest of the budget. That is
+/// six a second at least, or a program with many long polls would never be said to compute anything else.
 const BETWEEN_CPU_SAMPLES: Duration = Duration::from_millis(160);
 
 /// The factor by which the time between two rounds grows while time is owed.
@@ -28,15 +29,15 @@ const SAMPLE_NS: i64 = 100_000;
 /// The number of threads that are looked at even while time is owed.
 const LEAST_LOOKS: usize = 8;
 
-/// The processor time that is left to the watcher. What it takes beyond that it owes.
+/// The processor time that is left to the watcher. If it takes more, it owes the difference.
 #[derive(Debug)]
 pub(super) struct Budget {
     left_ns: i64,
-    /// The time when it was last added to.
+    /// The time when the budget was last added to.
     at: Option<Instant>,
-    /// The thread's CPU time from which on it isn't accounted for; `None` while nothing is done that counts.
+    /// The thread's CPU time up to which it is accounted for; `None` while it does nothing that counts.
     since_ns: Option<u64>,
-    /// The time that a look takes, of late.
+    /// The recent average time of a look.
     look_ns: i64,
     /// The time of the last first sample of a poll that was taken though time was owed.
     first_at: Option<Instant>,
@@ -58,8 +59,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Begins a round of looks at so many threads. Returns how many of them it may look at. The cost of few looks isn't
-    /// measured, as that takes as long.
+    /// Begins a round of looks at this many threads. Returns how many of them it may look at. The cost of few looks
+    /// isn't measured, as measuring takes as long as they do.
     pub(super) fn begin(&mut self, threads: usize) -> usize {
         self.start_for(threads);
         self.earn(Instant::now())
@@ -77,7 +78,7 @@ impl Budget {
         if self.left_ns > 0 { usual } else { usual * SLOWER }
     }
 
-    /// Returns after how long polls that have samples may have more; `None` if they may now.
+    /// Returns the time until polls that have samples may have more; `None` if they may now.
     pub(super) fn until_more_samples(&self) -> Option<Duration> {
         self.until_more_samples_at(Instant::now())
     }
@@ -89,14 +90,14 @@ impl Budget {
         Some(time).filter(|time| !time.is_zero())
     }
 
-    /// Returns how many more samples polls may have that have some, by and large.
+    /// Returns about how many more samples may be taken of polls that already have some.
     pub(super) fn more_samples(&self) -> usize {
         let left_ns = self.left_ns - nanos(SAVED_UP) / 2;
         usize::try_from(left_ns.div_euclid(SAMPLE_NS)).map_or(0, |samples| samples + 1)
     }
 
-    /// Returns whether a poll that has so many samples may have another one, which takes a hundred times as long as a look.
-    /// The first one says most, so a half of what is saved up is left for those.
+    /// Returns whether a poll with this many samples may have another one, which takes a hundred times as long as a
+    /// look. The first sample says most, so half of what may be saved up is reserved for first samples.
     pub(super) fn allows_sample(&self, samples: u32) -> bool {
         match samples {
             0 => self.left_ns > 0 || self.is_over(self.first_at, BETWEEN_FIRSTS),
@@ -104,13 +105,13 @@ impl Budget {
         }
     }
 
-    /// Returns whether a thread may be asked what it computes. Long polls have most of what is left.
+    /// Returns whether a thread may be asked what it computes. Most of the budget is left to long polls.
     pub(super) fn allows_cpu_sample(&self) -> bool {
         self.left_ns > nanos(SAVED_UP) / 10 * 9
             || self.is_over(self.cpu_sample_at, BETWEEN_CPU_SAMPLES)
     }
 
-    /// Returns whether so much time has passed since then.
+    /// Returns whether this much time has passed since then.
     fn is_over(&self, since: Option<Instant>, time: Duration) -> bool {
         let passed = |since| self.at.is_some_and(|at| at.saturating_duration_since(since) >= time);
         since.is_none_or(passed)
@@ -122,7 +123,7 @@ impl Budget {
         self.cpu_sample_at = self.at;
     }
 
-    /// Notes that a poll that had so many samples gets another one.
+    /// Notes that a poll with this many samples gets another one.
     pub(super) fn takes_sample(&mut self, samples: u32) {
         self.start();
         if samples == 0 && self.left_ns <= 0 {
@@ -130,7 +131,7 @@ impl Budget {
         }
     }
 
-    /// Starts accounting before looks at so many threads, if these are many.
+    /// Starts accounting before looks at this many threads, if they are many.
     pub(super) fn start_for(&mut self, threads: usize) {
         if threads > LEAST_LOOKS {
             self.start();
@@ -143,17 +144,17 @@ impl Budget {
         self.since_ns = threads::cpu_ns();
     }
 
-    /// Pays for what the calling thread did since it started. Returns how long that took, in ns.
+    /// Pays for what the calling thread did since accounting started. Returns how long that took, in ns.
     pub(super) fn pay(&mut self) -> i64 {
         let since_ns = self.since_ns.take();
         let taken_ns = since_ns.and_then(|since_ns| threads::cpu_ns()?.checked_sub(since_ns));
         let taken_ns = i64::try_from(taken_ns.unwrap_or_default()).unwrap_or(i64::MAX);
-        // What first samples took beyond it isn't owed for minutes.
+        // The debt is bounded, so that first samples beyond the budget aren't owed for minutes.
         self.left_ns = self.left_ns.saturating_sub(taken_ns).max(-nanos(SAVED_UP));
         taken_ns
     }
 
-    /// Pays for so many looks.
+    /// Pays for this many looks.
     pub(super) fn pay_for(&mut self, looks: usize) {
         let taken_ns = self.pay();
         if looks > LEAST_LOOKS {
@@ -206,7 +207,7 @@ mod tests {
         budget.left_ns = -10_000_000;
         assert_eq!(budget.earn(start), LEAST_LOOKS);
         assert!(!budget.allows_sample(0));
-        // A processor's part in so much time is what is owed.
+        // In this time, the watcher's share of a processor pays what is owed.
         assert_eq!(budget.earn(after(10)), LEAST_LOOKS);
         assert_eq!(budget.left_ns, 0);
         budget.earn(after(11));

@@ -1,4 +1,4 @@
-//! Captures as fast as they go, of threads of all kinds. Of one that runs each waits for a tick of the kernel.
+//! Captures threads of all kinds as fast as possible. Each capture of a running thread waits for a tick of the kernel.
 //!
 //! `STATEMAP_CAPTURES=1000000 cargo test --release -p tokio-statemap --features stacks --lib captures
 //! -- --ignored --nocapture` makes more of them, and prints what each takes.
@@ -18,7 +18,7 @@ use kinds::{Kind, Thread};
 struct Count {
     running: u64,
     blocked: u64,
-    /// Those that were followed down to where the thread or the fiber began.
+    /// The captures that were followed down to where the thread or the fiber began.
     complete: u64,
     without_answer: u64,
     frames: u64,
@@ -40,7 +40,7 @@ fn capture(id: i32) -> Option<(StackCopy, bool)> {
     }
 }
 
-/// Most of these end while they are looked at, which is what they are here for.
+/// Returns whether most threads of this kind end while they are looked at, which is their purpose here.
 fn is_seldom_seen(kind: Kind) -> bool {
     kind == Kind::Comes
 }

@@ -1,7 +1,8 @@
-//! Samples what workers compute, in polls of any length: each is asked for its stack once it has computed for some time.
+//! Samples what workers compute, in polls of any length. Each worker is asked for its stack once it has computed for
+//! some time.
 //!
-//! A request stays until a tick of the kernel meets the thread on a processor. There are few of them in a process, and long
-//! polls need them, so one worker is asked at a time.
+//! A request lasts until a tick of the kernel finds the thread on a processor. A process has room for few requests, and
+//! long polls need them, so one worker is asked at a time.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::sys::threads;
 use crate::sys::threads::stack::{Answer, Request, RunningStack};
 use crate::util::sync::lock;
 
-/// The CPU time of a thread between two samples of what it computes, at least.
+/// The least CPU time of a thread between two samples of what it computes.
 const BETWEEN: Duration = Duration::from_millis(10);
 
 /// The time after which a thread that hasn't answered is no longer waited for: it is idle.
@@ -34,7 +35,7 @@ pub(super) struct CpuSampler {
     /// The worker that is asked.
     asked: Option<Asked>,
     counted: Vec<(AwakeId, Counted)>,
-    /// The number of those that made room for others.
+    /// The number of workers whose counts made room for others.
     replaced: usize,
 }
 
@@ -46,18 +47,18 @@ struct Asked {
     at: Instant,
 }
 
-/// The CPU time of a thread that samples stand for.
+/// The CPU time of a thread that is covered by samples.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
-    /// The thread, and since when is recorded, in ticks.
+    /// The thread, and the time since which is recorded, in ticks.
     of: Option<(i32, u64)>,
-    /// The thread's CPU time at its last sample, or at the first look since then, in ns.
+    /// The thread's CPU time at its last sample, or at the first look at it, in ns.
     cpu_ns: u64,
 }
 
 impl Counted {
-    /// Returns the CPU time of the thread that no sample stands for yet, in ns. `None` if it has ended, or nothing is
-    /// recorded.
+    /// Returns the CPU time of the thread that no sample covers yet, in ns. `None` if the thread has ended, or nothing
+    /// is recorded.
     fn rest_ns(&mut self, thread: i32, since: Option<u64>) -> Option<u64> {
         let of = Some((thread, since?)).filter(|_| thread != 0);
         let now_ns = threads::cpu_ns_of(thread).filter(|_| of.is_some())?;
@@ -84,14 +85,14 @@ impl CpuSampler {
         &mut self.counted[at].1
     }
 
-    /// Leaves the worker alone that is asked.
+    /// Withdraws the request to the worker that is asked.
     pub(super) fn leave(&mut self) {
         self.asked = None;
     }
 }
 
 impl Tools {
-    /// Samples what a worker computes, if it is time to.
+    /// Samples what a worker computes, if a sample is due.
     pub(super) fn sample_cpu(
         &mut self,
         id: AwakeId,
@@ -119,7 +120,7 @@ impl Tools {
         self.budget.takes_cpu_sample();
         match Request::new(thread, clock::ticks) {
             Ok(request) => self.cpu.asked = Some(Asked { id, request, at: Instant::now() }),
-            // It is no use to ask again soon.
+            // There is no use in asking again soon.
             Err(_) => self.cpu.counted(id).of = None,
         }
     }
@@ -131,12 +132,12 @@ impl Tools {
         }
         self.cpu.leave();
         let cpu_ns = self.cpu.counted(id).rest_ns(thread, since);
-        // Where it answered too late, the next sample stands for what it did.
+        // If it answered too late, the next sample covers this time, too.
         if let (Some(Answer::Copied(RunningStack { stack, .. })), Some(cpu_ns)) = (answer, cpu_ns) {
             self.budget.start();
             let (addresses, _) = self.frames(&stack);
             self.cpu.counted(id).cpu_ns += cpu_ns;
-            // The worker may not have been looked at for long. The stack says nothing of what it computed meanwhile.
+            // The worker may not have been looked at for a long time, and the stack says nothing about that time.
             let known_ns = cpu_ns.min(MOST_NS);
             let mut samples = lock(&recorder.cpu);
             samples.add(addresses, known_ns);
@@ -163,8 +164,8 @@ impl CpuSamples {
         self.stacks.push((addresses, sampled));
     }
 
-    /// Makes one of stacks that differ only in the innermost instruction, that which took most. If there are still as many,
-    /// no longer tells those apart that took least.
+    /// Merges stacks that differ only in the innermost instruction into the one that took most. If there are still more
+    /// than half as many, counts those that took least among the others.
     fn make_room(&mut self) {
         let mut merged: Vec<(Box<[u64]>, Sampled, u64)> = Vec::new();
         for (addresses, sampled) in std::mem::take(&mut self.stacks) {
@@ -203,7 +204,7 @@ mod tests {
         let n = 10 * MOST_STACKS as u64;
         for address in 0..n {
             all.add(Box::new([7, address]), 10);
-            // One that begins late.
+            // This function begins late.
             if address > n / 2 {
                 all.add(Box::new([7, n]), 10);
             }
@@ -235,7 +236,7 @@ mod tests {
     fn a_function_of_many_instructions_stays_one() {
         let mut all = CpuSamples::default();
         for instruction in 0..20 * MOST_STACKS as u64 {
-            // Its hottest one, and those of a function that is called from many places.
+            // The hottest stack, and those of a function that is called from many places.
             all.add(Box::new([7, 1, 2]), 10);
             all.add(Box::new([1000 + instruction, 1, 2]), 10);
             all.add(Box::new([5, 1000 + instruction, 2]), 1);

@@ -11,13 +11,13 @@ use crate::recorder::store::look::{Doing, Look};
 use crate::recorder::watch::BETWEEN_LOOKS;
 use crate::util::map::Map;
 
-/// The number of looks in a row at which a thread did nothing after which it is left alone.
+/// A thread that did nothing at this many looks in a row is left alone.
 const QUIET_LOOKS: u32 = 2;
 
 /// A shorter rest takes more than it saves.
 const SHORTEST_REST: Duration = BETWEEN_LOOKS.saturating_mul(2);
 
-/// The threads that the watcher looks at.
+/// A thread that the watcher looks at.
 pub(super) struct Awake {
     pub(super) thread: WokenThread,
     last: Option<Look>,
@@ -40,7 +40,7 @@ pub(super) enum Then {
     Rest(Duration),
 }
 
-/// Removes all but the first of those that are of the same thread: the first knows of its poll.
+/// Keeps only the first entry of each thread, which knows the thread's poll.
 pub(super) fn remove_repeated(awake: &mut Vec<Awake>) {
     let mut seen: Map<AwakeId, bool> = Map::default();
     awake.retain(|one| !std::mem::replace(seen.get_or_default(one.id()), true));
@@ -63,11 +63,12 @@ impl Awake {
 
     /// Leaves the thread alone.
     fn leave(&self) {
-        // Who woke up before has handed its chunk over, which this must see, or it would interrupt the wrong one.
+        // A thread that woke up before this has handed its chunk over. The swap makes that visible, or the wrong chunk
+        // would be interrupted.
         self.thread.buffer.watched.is_awake.swap(false, Ordering::AcqRel);
     }
 
-    /// Returns whether to look again before the others.
+    /// Returns whether to look at it again before the others.
     pub(super) fn is_due_soon(&self) -> bool {
         self.next == Next::Soon
     }
@@ -87,7 +88,7 @@ impl Awake {
         self.last = look;
         let id = self.id();
         self.next = look.map_or(Next::Usual, |look| {
-            // Should anything be wrong with the program's tables, it goes on without this stack.
+            // If anything is wrong with the program's tables, the watcher goes on without this stack.
             let follow = || {
                 tools.sample_cpu(id, &recorder, self.thread.buffer, look);
                 self.poll.follow(&recorder, self.thread.buffer, look, tools)
@@ -103,11 +104,11 @@ impl Awake {
             _ => return Then::Stay,
         };
         self.leave();
-        // What it did before it was interrupted anew doesn't wake it.
+        // A record from before the new interruption doesn't wake the thread, so the watcher looks for one here.
         if Look::at(self.thread.buffer).map(|look| look.since(since_ticks)) == self.last {
             return then;
         }
-        // If it is awake by itself, it is looked at as another.
+        // If the thread woke up by itself, it is looked at as another entry.
         let is_awake = self.thread.buffer.watched.is_awake.swap(true, Ordering::AcqRel);
         if is_awake { then } else { Then::Stay }
     }

@@ -1,12 +1,11 @@
 //! The watcher: it looks at threads again and again, and samples the stacks of long polls.
 //!
-//! It sees from a thread's own records since when it is in which poll. At each look it interrupts the
-//! thread's [writer](crate::sys::chunk::Chunk::interrupt): the next record leaves the fast path, adds a
-//! [reading](crate::recorder::hot), and has the watcher look at the thread. So the hooks of short polls
-//! pay nothing.
+//! A thread's own records tell which poll it is in, and since when. At each look the watcher interrupts the thread's
+//! [writer](crate::sys::chunk::Chunk::interrupt): the next record leaves the fast path, adds a
+//! [reading](crate::recorder::hot), and has the watcher look at the thread. So the hooks of short polls pay nothing.
 //!
-//! A thread that did nothing between two looks is left alone until then, and the watcher sleeps while
-//! there is none to look at.
+//! A thread that did nothing for two looks is left alone until it records anything, and the watcher sleeps while there
+//! is no thread to look at.
 //!
 //! [Listeners](crate::recorder::watch::listeners) are notified of polls that go on for long, on threads of their own.
 
@@ -44,9 +43,9 @@ use crate::util::message::warn;
 /// The tools of the watcher, which it makes when it first needs them.
 #[derive(Default)]
 struct Tools {
-    /// Takes some milliseconds and megabytes.
+    /// Making it takes some milliseconds and megabytes.
     unwinder: Option<Unwinder>,
-    /// Has a thread.
+    /// Has a thread for each listener.
     notifier: Notifier,
     budget: Budget,
     cpu: CpuSampler,
@@ -57,7 +56,7 @@ struct Tools {
 pub(super) struct Watcher {
     awake: Vec<Awake>,
     resting: Resting,
-    /// The number of threads looked at since the first: where there are too many for one round, the next continues there.
+    /// The place of the next thread to look at: where there are too many for one round, the next round continues there.
     looked_at: usize,
     tools: Tools,
     times: LookTimes,
@@ -72,15 +71,15 @@ impl Watcher {
         self.awake.is_empty() && !is_rest_over && !woken::are_any()
     }
 
-    /// Returns how long there will be none, if none wakes up; `None` if that is for ever.
+    /// Returns for how long there is no thread to look at unless one wakes up; `None` if for ever.
     pub(super) fn rest(&self) -> Option<Duration> {
         let time = self.resting.time()?;
-        // What they rest for is a sample.
+        // Threads rest until their next sample.
         Some(time.max(self.tools.budget.until_more_samples().unwrap_or_default()))
     }
 
-    /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at the threads that are awake,
-    /// if it is due: at each, or at as many as the budget allows.
+    /// Waits until the next look is due, but no longer than `most` if given. If it is due, looks at the threads that
+    /// are awake: at all of them, or at as many as the budget allows.
     pub(super) fn wait_or_look(&mut self, most: Option<Duration>) {
         let now = Instant::now();
         let due = self.due.unwrap_or_else(|| {
@@ -91,7 +90,7 @@ impl Watcher {
                 remove_repeated(&mut self.awake);
             }
             let between = self.tools.budget.between(self.times.next());
-            // The poll that woke the first of them has just begun: where polls are rare, each is seen early.
+            // The poll that woke the first of the threads has just begun: where polls are rare, each is seen early.
             now + if known == 0 { between / 2 } else { between }
         });
         let left = due.saturating_duration_since(now);
@@ -112,7 +111,7 @@ impl Watcher {
         self.look_soon(most);
     }
 
-    /// Leaves all alone for good: they count as those that are looked at.
+    /// Leaves all threads alone for good: they stay marked as awake, so none is added again.
     fn give_up(&mut self) {
         static WARNED: Once = Once::new();
         WARNED.call_once(|| {
@@ -145,7 +144,7 @@ impl Watcher {
         self.tools.budget.pay_for(looks);
     }
 
-    /// Looks again at those that can't wait until the next round, but at no more than `most`.
+    /// Looks again at the threads that can't wait until the next round, but at no more than `most`.
     fn look_soon(&mut self, most: usize) {
         if !self.awake.iter().any(Awake::is_due_soon) {
             return;
@@ -164,7 +163,7 @@ impl Watcher {
         self.tools.budget.pay_for(looks);
     }
 
-    /// Looks at a thread. Returns whether it stays; if not, the last of them has its place.
+    /// Looks at a thread. Returns whether it stays; if not, the last thread takes its place.
     fn look_at(&mut self, at: usize) -> bool {
         let then = self.awake[at].look(&mut self.tools);
         if then == Then::Stay {
@@ -181,7 +180,7 @@ impl Watcher {
         woken::take_each(&mut |thread| self.awake.push(Awake::new(thread)));
     }
 
-    /// Leaves all alone. The next thread that looks finds them again.
+    /// Leaves all threads alone. The next thread that looks finds them again.
     pub(super) fn leave_all(mut self) {
         self.take_woken();
         self.awake.extend(self.resting.take());

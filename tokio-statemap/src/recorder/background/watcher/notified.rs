@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use crate::recorder::store::look::WITHIN;
 
-/// The ages up to which listeners were notified of the polls that a thread may be in: when each started, and the
-/// age. The inner ones are last.
+/// The ages up to which listeners were notified of the polls that a thread may be in: the start of each poll, and the
+/// age. The inner polls are last.
 ///
-/// No more than are looked through for a poll around them: of one that is seen again, no more came
-/// since.
+/// There are at most [`WITHIN`], as no more polls are searched for one around them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notified(Vec<(u64, Duration)>);
 
 impl Notified {
-    /// Returns up to which age they were notified of the poll that started then, the innermost that goes on. Polls
-    /// within it are over.
+    /// Returns the age up to which listeners were notified of the poll that started then, the innermost that goes on.
+    /// Polls within it are over.
     pub(super) fn up_to(&mut self, start_ticks: u64) -> Duration {
         self.forget_from(start_ticks.saturating_add(1));
         match self.0.last() {
@@ -27,7 +26,7 @@ impl Notified {
         self.0.retain(|&(other, _)| other < start_ticks);
     }
 
-    /// Notes that they were notified of it up to this age.
+    /// Notes that listeners were notified of this poll up to this age.
     pub(super) fn set(&mut self, start_ticks: u64, age: Duration) {
         self.forget_from(start_ticks);
         if self.0.len() == WITHIN {

@@ -1,5 +1,5 @@
-//! The threads that notify listeners of long polls: on the watcher's thread, looking up names and the listeners' own
-//! work would keep it from looking at other polls.
+//! The threads that notify listeners of long polls. On the watcher's own thread, looking up names and running listeners
+//! would keep it from looking at other polls.
 //!
 //! Each listener has a thread, so that one that takes its time, or never returns, delays no other.
 
@@ -30,8 +30,8 @@ pub(super) struct LongPoll {
     pub(super) to: Vec<Arc<Listener>>,
 }
 
-/// The sending side. A listener's thread is started for its first poll, and ends when this is dropped, or
-/// the listener is gone, and it has sent what waits.
+/// The sending side. A listener's thread is started for its first poll. It ends once this or the listener is dropped,
+/// and no poll waits.
 #[derive(Default)]
 pub(super) struct Notifier(Vec<ListenerThread>);
 
@@ -44,19 +44,19 @@ struct ListenerThread {
 impl Notifier {
     pub(super) fn send(&mut self, mut poll: LongPoll) {
         self.0.retain(|thread| thread.listener.strong_count() > 0);
-        // A listener that never returns keeps no other.
+        // A poll that waits for a listener that never returns must keep no other listener alive.
         let to = std::mem::take(&mut poll.to);
         let poll = Arc::new(poll);
         for listener in &to {
             let is_sent = self.polls_of(listener).is_some_and(|polls| {
-                // A listener that is slower than polls get long is not notified of all.
+                // A listener that is slower than long polls come is not notified of all.
                 polls.try_send(Arc::clone(&poll))
             });
             listener.missed.fetch_add(u64::from(!is_sent), Ordering::Relaxed);
         }
     }
 
-    /// Returns where polls of this listener are sent to; `None` if no thread can be started.
+    /// Returns where polls for this listener are sent; `None` if no thread can be started.
     fn polls_of(&mut self, listener: &Arc<Listener>) -> Option<&Sender<Arc<LongPoll>>> {
         let is_of = |thread: &ListenerThread| thread.listener.as_ptr() == Arc::as_ptr(listener);
         let place = match self.0.iter().position(is_of) {
@@ -84,7 +84,7 @@ impl ListenerThread {
 fn run(listener: &Weak<Listener>, polls: &Receiver<Arc<LongPoll>>) {
     let mut owners = PollOwners::default();
     while let Some(poll) = polls.receive() {
-        // The panic hook has shown what panics.
+        // The panic hook has shown the panic.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let Some(listener) = listener.upgrade() else { return };
             let seen = poll.recorder.upgrade().map(|recorder| poll.seen(&recorder, &mut owners));

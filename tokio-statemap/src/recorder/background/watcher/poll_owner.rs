@@ -7,21 +7,20 @@ use crate::recorder::record::ROOT;
 use crate::recorder::store::segment::StreamId;
 use crate::util::map::Map;
 
-/// The most tasks of which it is kept where they were spawned.
+/// The most tasks whose spawn locations are remembered.
 const MAX_KNOWN: usize = 1024;
 
 /// The task and worker of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PollOwner {
-    /// Where the task was spawned.
+    /// The location where the task was spawned.
     pub(super) location: Option<&'static Location<'static>>,
     pub(super) worker: Option<u32>,
 }
 
 /// Finds the owners of one recorder's polls.
 ///
-/// Where a task was spawned is in a record, of which there may be a million: they are gone through once
-/// a task.
+/// A task's spawn location is in one of up to a million records, so these are searched only once per task.
 #[derive(Debug, Default)]
 pub(super) struct PollOwners {
     known: Map<u64, Option<&'static Location<'static>>>,

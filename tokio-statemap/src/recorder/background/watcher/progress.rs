@@ -18,26 +18,26 @@ use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, Answer, Request, RunningStack, StackCopy, Unavailable};
 
-/// The age of a poll at its second sample: then at twice the age, and so on.
+/// The age of a poll at its second sample. Each further sample is at twice the age.
 const SECOND_AGE: Duration = Duration::from_millis(5);
 
 /// The most samples of one poll.
 const MAX_OF_POLL: u32 = 16;
 
-/// The time before a sample at which a thread's CPU time is asked for: two looks or more.
+/// The CPU time of a thread is read from this long before a sample on: two looks or more.
 const AHEAD: Duration = Duration::from_millis(15);
 
-/// Longer than most polls. A thread that records anything is looked at before.
+/// Longer than most polls. A thread that records anything is looked at earlier.
 const FOREVER: Duration = Duration::from_secs(3600);
 
-/// The time up to a second look at a poll that is about to be long.
+/// The time until a second look at a poll that is about to be long.
 pub(super) const SOON: Duration = Duration::from_micros(600);
 
-/// The time on a processor between two looks from which on a thread counts as one that computes.
+/// A thread that was on a processor for this long between two looks counts as computing.
 const RUNS_NS: u64 = 500_000;
 
-/// The number of looks for which listeners wait for the stack of a thread that is asked for it. After as many at which it
-/// was on no processor they are notified that it was taken away.
+/// The number of looks for which listeners wait for the stack of a thread that is asked for it. After as many at which
+/// it was on no processor, they are notified that the processor was taken away.
 const LOOKS_TO_WAIT: u32 = 3;
 
 /// A poll that is sampled.
@@ -45,7 +45,7 @@ const LOOKS_TO_WAIT: u32 = 3;
 pub(super) struct Progress {
     start_ticks: u64,
     samples: u32,
-    /// The age from which on there is another one.
+    /// The age from which on the next sample is due.
     next_age: Duration,
     /// The thread's CPU time at the last look, if a sample was to be taken soon.
     cpu_ns: Option<u64>,
@@ -55,7 +55,7 @@ pub(super) struct Progress {
     is_granted: bool,
     /// The number of looks in a row at which listeners waited for the answer.
     looks: u32,
-    /// The number of these at which it was ready to run and did not.
+    /// The number of those looks at which the thread was ready to run but did not.
     waits: u32,
     notified: Notified,
 }
@@ -74,16 +74,16 @@ pub(super) enum Next {
 /// The activity of a thread, as the watcher sees it.
 enum Seen {
     Blocked(BlockedIn, Option<StackCopy>),
-    /// It runs, and its stack can't be had.
+    /// It runs, and its stack can't be read.
     Runs(Unavailable),
-    /// It is ready to run and does not.
+    /// It is ready to run but doesn't run.
     Waits,
     /// It may have run, or lost its processor.
     Unclear,
 }
 
 impl Progress {
-    /// Samples the poll that is seen in `look`, and notifies listeners of it, if it is time to.
+    /// Samples the poll that is seen in `look`, and notifies its listeners, each if that is due.
     pub(super) fn follow(
         &mut self,
         recorder: &Shared,
@@ -121,31 +121,31 @@ impl Progress {
         let is_affordable = self.is_granted || tools.budget.allows_sample(self.samples);
         let is_due = may_be_sampled && age >= self.next_age && is_affordable;
         let before = self.cpu_ns.take();
-        // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
+        // Hundreds of threads may be in long polls: a look at most of them asks no more than this.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
         if !(is_ahead && is_affordable) && to.is_empty() && !recorder.listeners.are_there() {
             if self.samples == 0 {
                 return Next::Usual;
             }
-            // Others may be asked instead.
+            // Other threads may be asked instead.
             self.request = None;
             let time = self.next_age.saturating_sub(age + AHEAD);
             let owed = tools.budget.until_more_samples().unwrap_or_default();
             return Next::Later(if may_be_sampled { time.max(owed) } else { FOREVER });
         }
         self.cpu_ns = threads::cpu_ns_of(thread);
-        // One that runs for less was taken off its processor.
+        // A thread that ran for less was taken off its processor.
         let ran_ns = self.cpu_ns.zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
         let runs = ran_ns >= RUNS_NS;
         if runs {
             self.waits = 0;
         }
         if !is_due && to.is_empty() {
-            // Most polls are over before their first sample: what that takes is asked for late.
+            // Most polls are over before their first sample, so what a sample takes is asked for late.
             if self.samples > 0 || age + age < self.next_age {
                 return Next::Usual;
             }
-            // The tick is some ms away: a poll of few would be over.
+            // The next tick may be some ms away, when a poll of a few ms is over: so the thread is asked now.
             if proc::state(thread) == ThreadState::Runnable {
                 self.grant(tools);
                 let _ = self.ask(thread);
@@ -161,7 +161,7 @@ impl Progress {
             ThreadState::Blocked => self.blocked(thread).ok_or(Next::Usual),
             ThreadState::Runnable => {
                 let seen = self.runnable(thread, before.map(|_| runs));
-                // Without listeners nothing is made of the others.
+                // Without listeners, the others are of no use.
                 seen.and_then(|seen| match seen {
                     Seen::Waits | Seen::Unclear if to.is_empty() => Err(Next::Usual),
                     seen => Ok(seen),
@@ -185,7 +185,7 @@ impl Progress {
             Seen::Runs(why) => (Some((None, None)), Some(why)),
             Seen::Waits | Seen::Unclear => (None, None),
         };
-        // It may have gone on to something else meanwhile.
+        // The thread may have gone on to something else meanwhile.
         let seen = seen.filter(|_| {
             Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
         });
@@ -206,8 +206,8 @@ impl Progress {
         Next::Usual
     }
 
-    /// Returns the sample that the thread was asked for, once it has copied its stack: of whatever long poll it was in
-    /// then.
+    /// Returns the sample that the thread was asked for, once it has copied its stack: a sample of whatever long poll
+    /// it was in then.
     fn take_copied(
         &mut self,
         recorder: &Shared,
@@ -260,18 +260,18 @@ impl Progress {
         let wait = || (proc::system_call(thread), proc::turns(thread));
         let now = wait();
         let copy = now.0.map(|call| (BlockedIn::from_call(&call), stack::copy_blocked(&call)));
-        // Its registers are of the same wait as its stack.
+        // The thread must still be in the same wait, so that its registers match its stack.
         let is_over = now.0.is_none() && proc::tells_calls();
         if is_over || wait() != now || proc::state(thread) != ThreadState::Blocked {
             return None;
         }
-        // Without the right to see more, that it is blocked is all that is known.
+        // Without the right to see more, it is only known that the thread is blocked.
         let (call, stack) = copy.unwrap_or((BlockedIn::UNKNOWN, None));
         Some(Seen::Blocked(call, stack))
     }
 
-    /// Returns what a thread does that isn't blocked; when to look again, if that isn't known yet. Whether it `ran` is
-    /// known from its second look on.
+    /// Returns what a thread that isn't blocked does, or when to look again if that isn't known yet. `ran` is known
+    /// from the second look on.
     fn runnable(&mut self, thread: i32, ran: Option<bool>) -> Result<Seen, Next> {
         let asked = self.ask(thread);
         let Some(ran) = ran else { return Err(Next::Soon) };
@@ -279,11 +279,11 @@ impl Progress {
         self.waits += u32::from(!ran);
         match asked {
             Err(Unavailable::Busy) => return Err(Next::Usual),
-            // No stack, but it was seen to compute.
+            // There is no stack, but it was seen to compute.
             Err(why) if ran => return Ok(Seen::Runs(why)),
             Ok(()) | Err(_) => {}
         }
-        // Others may just have their turn.
+        // Other threads may just have their turn.
         match self.looks {
             ..LOOKS_TO_WAIT => Err(Next::Usual),
             _ if self.waits < LOOKS_TO_WAIT => Ok(Seen::Unclear),
@@ -291,7 +291,7 @@ impl Progress {
         }
     }
 
-    /// Notifies the listeners `to` of the poll, which is seen now at that age.
+    /// Notifies the listeners `to` of the poll, which has this age now.
     fn notify(
         &mut self,
         recorder: &Shared,
@@ -326,7 +326,7 @@ impl Tools {
     pub(super) fn frames(&mut self, stack: &StackCopy) -> (Box<[u64]>, bool) {
         let Self { unwinder, budget, .. } = self;
         let unwinder = unwinder.get_or_insert_with(|| {
-            // It is made once.
+            // The cost of making it, once, isn't charged to the budget.
             budget.pay();
             let new = Unwinder::new();
             budget.start();
@@ -354,7 +354,8 @@ fn age_after(age: Duration) -> Duration {
 const _: () = assert!(SECOND_AGE.as_nanos() <= MIN_THRESHOLD.as_nanos(), "it is told before");
 
 impl BlockedIn {
-    /// A call of a program that may not look at itself, as it has more rights than its user, say.
+    /// The call of a thread in a program that may not look at itself, for example because it has more rights than its
+    /// user.
     const UNKNOWN: Self = Self { number: proc::UNKNOWN_CALL, descriptor: None };
 
     fn from_call(call: &proc::SystemCall) -> Self {

@@ -1,5 +1,5 @@
-//! Threads in long polls whose next sample is some time away. Until then, or until they record anything, nobody looks at
-//! them: a poll of ten seconds is looked at a dozen times.
+//! Threads in long polls whose next sample is some time away. They aren't looked at until then, unless they record
+//! anything: a poll of ten seconds is looked at a dozen times.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -27,7 +27,8 @@ impl Resting {
         self.remove_old();
     }
 
-    /// Removes ends of rests that ended early, so that the next one is of a rest that goes on.
+    /// Removes the first ends if they are of rests that ended early, so that the first one left is of a rest that goes
+    /// on.
     fn remove_old(&mut self) {
         while let Some(&Reverse((until, id))) = self.ends.peek() {
             if goes_on(&self.threads, until, id) {
@@ -37,7 +38,7 @@ impl Resting {
         }
     }
 
-    /// Returns how long the next of them rests; `None` if there are none.
+    /// Returns how long the next thread rests; `None` if there is none.
     pub(super) fn time(&self) -> Option<Duration> {
         let Reverse((until, _)) = self.ends.peek()?;
         Some(until.saturating_duration_since(Instant::now()))
@@ -47,7 +48,7 @@ impl Resting {
         self.threads.len()
     }
 
-    /// Moves those whose rest is over to `awake`, but no more than `most`.
+    /// Moves threads whose rest is over to `awake`, but no more than `most`.
     pub(super) fn end(&mut self, now: Instant, mut most: usize, awake: &mut Vec<Awake>) {
         while let Some(&Reverse((until, id))) = self.ends.peek() {
             if until > now || most == 0 {
@@ -55,7 +56,7 @@ impl Resting {
             }
             let thread = self.threads.remove(&id).map(|(_, thread)| thread);
             self.remove_old();
-            // The buffer of a recorder that is gone may be another's.
+            // If its recorder is gone, the buffer may be another recorder's.
             if let Some(thread) = thread.filter(|thread| thread.thread.recorder.strong_count() > 0)
             {
                 thread.wake();
@@ -65,7 +66,7 @@ impl Resting {
         }
     }
 
-    /// Replaces those of `awake` that rested, as the polls of these are known here.
+    /// Replaces the threads in `awake` that rested by their entries here, which know their polls.
     pub(super) fn replace(&mut self, awake: &mut [Awake]) {
         if self.threads.is_empty() {
             return;

@@ -14,7 +14,7 @@ pub(super) fn add(recorder: &Shared, sample: Sample) {
 }
 
 impl Samples {
-    /// Adds a sample, for which those of polls that are dropped make room.
+    /// Adds a sample. If there are too many, those of dropped polls make room.
     fn add(&mut self, sample: Sample, is_dropped: &dyn Fn(&Sample) -> bool) {
         if self.all.len() == MAX_SAMPLES {
             self.all.retain(|sample| !is_dropped(sample));
@@ -23,7 +23,7 @@ impl Samples {
             return self.all.push(sample);
         }
         self.dropped += 1;
-        // That of the youngest poll makes room for one of an older.
+        // The sample of the youngest poll makes room for one of an older poll.
         let age = |sample: &Sample| sample.ticks.saturating_sub(sample.start_ticks);
         let (mut youngest, mut least) = (None, age(&sample));
         for other in &mut self.all {

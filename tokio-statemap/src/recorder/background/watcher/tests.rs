@@ -82,7 +82,8 @@ fn is_seen(name: &str, timeline: &Timeline, poll: &Poll) -> bool {
 
 #[test]
 fn a_poll_that_blocks_is_told_from_one_that_computes() {
-    // On a busy machine the watcher may get no processor for so long: then nothing is known, and they take longer.
+    // On a busy machine the watcher may get no processor for that long. Then nothing is known, and the polls are made
+    // longer.
     let is_known = |(timeline, polls): &(Timeline, Vec<Poll>)| {
         let is_known = |poll| timeline.cause(poll).is_some();
         polls.iter().all(is_known) && !timeline.samples(&polls[0]).is_empty()
@@ -98,7 +99,7 @@ fn a_poll_that_blocks_is_told_from_one_that_computes() {
     let cause = timeline.cause(&slept).unwrap();
     let length_ns = slept.length_ns(timeline.end_ns);
     let slept_ns = cause.blocked_ns;
-    // On a busy machine it may have waited longer for a processor.
+    // On a busy machine the thread may have waited longer for a processor.
     assert!(slept_ns > cause.on_cpu_ns, "{cause:?}");
     assert_eq!(cause.on_cpu_ns + cause.blocked_ns + cause.taken_ns(), length_ns);
     assert!(is_seen("sleeps", &timeline, &slept), "{:?}", timeline.samples(&slept));
@@ -195,10 +196,10 @@ fn a_page_that_is_not_there_blocks() {
     static PAGE: AtomicUsize = AtomicUsize::new(0);
     fn reads() {
         AbsentPage::read(PAGE.load(Ordering::SeqCst));
-        // Or this function would be gone from the stack by then.
+        // Otherwise this function would be gone from the stack by then.
         std::hint::black_box(&PAGE);
     }
-    // On a busy machine the watcher may get no processor for so long.
+    // On a busy machine the watcher may get no processor for that long.
     for _ in 0..20 {
         let Some(page) = AbsentPage::new() else {
             return eprintln!("LEFT OUT: a page fault that blocks: userfaultfd is not permitted");

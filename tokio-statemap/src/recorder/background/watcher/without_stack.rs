@@ -14,7 +14,7 @@ pub(super) fn count(recorder: &Shared, why: NoStack) {
     lock(&recorder.samples).no_stacks.add(why, 1);
 }
 
-/// Counts why `sample` has no functions, if it hasn't.
+/// Counts the reason if `sample` has no functions.
 pub(super) fn note(recorder: &Shared, sample: &Sample, unwinder: Option<&Unwinder>) {
     if let Some(why) = why(sample, unwinder, Memory::now) {
         count(recorder, why);
@@ -29,20 +29,20 @@ pub(super) fn note_refusal(recorder: &Shared, refusal: Unavailable, thread: i32)
     }
 }
 
-/// Counts that the system doesn't say what a thread does: unless that has ended, it says it of none.
+/// Counts that the system reports the state of no thread, if that is so: otherwise the thread has ended.
 pub(super) fn note_no_state(recorder: &Shared) {
     if proc::state(threads::id()) == ThreadState::Unknown {
         count(recorder, NoStack::NoProc);
     }
 }
 
-/// Returns why `sample` has no functions, if it hasn't.
+/// Returns why `sample` has no functions; `None` if it has some.
 fn why(
     sample: &Sample,
     unwinder: Option<&Unwinder>,
     memory: impl FnOnce() -> Memory,
 ) -> Option<NoStack> {
-    // A single address is where the thread is; who called is what isn't known.
+    // A single address is where the thread is, and its callers aren't known.
     if sample.is_complete || sample.addresses.len() > 1 {
         return None;
     }
@@ -65,9 +65,10 @@ fn why(
     (calls && !is_of_program()).then_some(NoStack::Emulated)
 }
 
-/// Returns why a thread that runs could not be asked; `blocked` is the set of signals that it blocks.
+/// Returns why a running thread could not be asked; `blocked` is the set of signals that it blocks.
 fn why_not_asked(refusal: Unavailable, blocked: impl FnOnce() -> u64) -> Option<NoStack> {
-    /// The first that the C library keeps for itself: it lets no program block it. One that runs the program does.
+    /// The first signal that the C library keeps for itself. No program can block it, but an emulator that runs the
+    /// program does.
     const OF_LIBRARY: i32 = 32;
     match refusal {
         Unavailable::SignalTaken => Some(NoStack::SignalTaken),
@@ -77,7 +78,7 @@ fn why_not_asked(refusal: Unavailable, blocked: impl FnOnce() -> u64) -> Option<
         Unavailable::SignalBlocked => Some(NoStack::SignalBlocked),
         Unavailable::NoTimer if !filter::allows_all() => Some(NoStack::Filtered),
         Unavailable::NoTimer => Some(NoStack::NoTimer),
-        // It is asked again.
+        // Such a thread is asked again.
         Unavailable::Busy => None,
     }
 }
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(why(call, &[]), Some(NoStack::Emulated), "its stack isn't there");
         assert_eq!(why(Some(proc::PAGE_FAULT), &[8]), None, "generated code may wait for a page");
         assert_eq!(why(Some(proc::UNKNOWN_CALL), &[]), Some(NoStack::NoCall));
-        // These may be of a library without tables, and of a JIT.
+        // The first may be in a library without tables, the second in a JIT.
         assert_eq!((why(call, &[here]), why(None, &[8])), (None, None));
         assert_eq!(why(call, &[8, here]), None);
         for blocked in [call, None] {
@@ -125,7 +126,7 @@ mod tests {
         let set = |signals: &[i32]| signals.iter().fold(0, |set, signal| set | 1 << (signal - 1));
         let why = |blocked| why_not_asked(Unavailable::SignalBlocked, || blocked);
         assert_eq!(why(set(&[libc::SIGURG, libc::SIGINT])), Some(NoStack::SignalBlocked));
-        // That of valgrind.
+        // The mask of valgrind.
         assert_eq!(why(0xffff_ffff_bffb_fa27), Some(NoStack::Emulated));
         let why = |refusal| why_not_asked(refusal, || 0);
         assert_eq!(why(Unavailable::SignalTaken), Some(NoStack::SignalTaken));

@@ -51,13 +51,13 @@ impl Fake {
         self.at_ns.load(Ordering::Relaxed)
     }
 
-    /// Ticks are so much shorter from now on.
+    /// From now on, ticks are shorter by this much.
     pub(crate) fn drift(&self, ppm: i64) {
         let rate = RATE.saturating_add_signed(ppm * (RATE / 1_000_000) as i64);
         self.rate.store(rate, Ordering::Relaxed);
     }
 
-    /// Time passes.
+    /// Lets time pass.
     pub(crate) fn run(&self, time: Duration) {
         let ns = time.as_nanos() as u64;
         let rate = u128::from(self.rate.load(Ordering::Relaxed));
@@ -67,12 +67,12 @@ impl Fake {
         self.at_ns.fetch_add(ns, Ordering::Relaxed);
     }
 
-    /// The machine sleeps: ticks go on, `Instant` doesn't.
+    /// Lets the machine sleep: ticks go on, `Instant` doesn't.
     pub(crate) fn sleep(&self, time: Duration) {
         self.ticks.fetch_add(time.as_nanos() as u64 * 3, Ordering::Relaxed);
     }
 
-    /// The counter is set.
+    /// Sets the counter.
     pub(crate) fn set_ticks(&self, ticks: u64) {
         self.ticks.store(ticks, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Time is what a naive clock says, whatever the anchors are.
+//! The clock tells the time that a naive clock tells, whatever the anchors are.
 
 pub(crate) mod fake;
 mod real;
@@ -47,7 +47,7 @@ impl Moments {
     }
 }
 
-/// Lets time pass, with an anchor where one is due, looked for at each step.
+/// Lets time pass, and takes an anchor if one is due, after each step.
 fn run(fake: &Fake, clock: &Clock, time: Duration, step: Duration) -> Vec<Found> {
     let mut found = Vec::new();
     let mut left = time;
@@ -67,7 +67,7 @@ fn a_sleep_is_a_jump_of_which_lengths_know_nothing() {
     let clock = fake.clock();
     let mut found = run(&fake, &clock, 3 * S, 5 * MS);
     let (before, before_ns) = (fake.ticks(), fake.at_ns());
-    // Not where an anchor was, nor where one is next.
+    // The clock is asked neither where an anchor was, nor where the next one is.
     found.extend(run(&fake, &clock, 30 * MS, 5 * MS));
     assert_eq!(found, []);
     let slept_from = fake.ticks();
@@ -88,14 +88,14 @@ fn a_sleep_is_a_jump_of_which_lengths_know_nothing() {
     // On the scale the sleep is there.
     let all_ns = scale.ns(after) - scale.ns(before);
     assert!(is_near(all_ns, 50_100_000_000), "{all_ns}");
-    // It is found where it was, to the time of an anchor.
+    // The jump is found where it was, to the time between two anchors.
     let [Found::Jump(jump)] = found[..] else { panic!("{found:?}") };
     assert!(slept_from <= jump.from && jump.from <= slept_from + 300_000_000, "{jump:?}");
     assert!(slept_to - 300_000_000 <= jump.to && jump.to <= slept_to, "{jump:?}");
     assert!(jump.length_ns.abs_diff(50_000_000_000) < 10_000, "{jump:?}");
     let account = clock.account();
     assert_eq!((account.jumps, account.jumped_ns, account.went_back), (1, jump.length_ns, false));
-    // Nor does it change what a tick is.
+    // The jump doesn't change the length of a tick, either.
     assert!(scale.length_ns(3_000_000_000).abs_diff(1_000_000_000) < 100);
 }
 
@@ -132,7 +132,7 @@ fn all_that_hooks_find_is_there_for_the_next() {
 
 #[test]
 fn where_it_jumped_is_not_made_up() {
-    // The program, and what reads the clock, did nothing for longer than the machine slept.
+    // The program, which reads the clock, did nothing for longer than the machine slept.
     let fake = Fake::new();
     let clock = fake.clock();
     assert_eq!(run(&fake, &clock, S, MS), []);
@@ -141,7 +141,7 @@ fn where_it_jumped_is_not_made_up() {
     fake.run(100 * S);
     assert_eq!(clock.take_anchor(), Some(Found::JumpSomewhere));
     assert_eq!(clock.account().jumps, 1);
-    // It is in no length that it may be before or after.
+    // A length that the jump may be before or after doesn't include it.
     let now = fake.ticks();
     let length_ns = clock.length_ns(now - 3_000_000_000, now);
     assert!(length_ns.abs_diff(1_000_000_000) < 1000, "{length_ns}");
@@ -154,7 +154,7 @@ fn a_clock_that_loses_ticks_jumps() {
     assert_eq!(run(&fake, &clock, 2 * S, 5 * MS), []);
     let before = fake.ticks();
     fake.run(50 * MS);
-    // As if it had stood still for 30 ms.
+    // This is as if the counter had stood still for 30 ms.
     fake.set_ticks(fake.ticks() - 90_000_000);
     let found = run(&fake, &clock, 51 * MS, MS);
     let [Found::Jump(jump)] = found[..] else { panic!("{found:?}") };
@@ -229,7 +229,7 @@ fn a_day_is_told_to_a_microsecond() {
     let (mut moments, mut random) = (Moments::default(), Random(7));
     moments.note(&fake);
     for minute in 0..24 * 60_u32 {
-        // It wanders by up to 1 ppm a minute, and the kernel corrects it now and then.
+        // The rate wanders by up to 1 ppm a minute, and the kernel corrects it now and then.
         fake.drift(random.below(3) as i64 - 1 + if minute % 100 < 5 { 20 } else { 0 });
         assert_eq!(run(&fake, &clock, 60 * S, 105 * MS), []);
         if minute % 10 == 0 {
@@ -261,7 +261,7 @@ fn an_hour_of_polls_is_told_to_a_microsecond() {
         if clock.is_due() {
             assert_eq!(clock.take_anchor(), None);
         }
-        // All of them would be 100 MB.
+        // To keep all of them would take 100 MB.
         if random.below(50) == 0 {
             polls.push((from, to, from_ns, length));
         }
@@ -295,7 +295,7 @@ fn later_answers_agree_with_earlier_ones() {
                 fake.sleep(Duration::from_millis(random.below(10_000)));
             }
         }
-        // As a snapshot does, with or without a new anchor.
+        // A snapshot does this, too, with or without a new anchor.
         let scale = clock.scale();
         let now = fake.ticks();
         for _ in 0..5 {
@@ -370,7 +370,7 @@ fn thinning_keeps_the_error_bounded() {
     });
     let worst = worst.max().expect("some");
     assert!((1..=512).contains(&worst), "{worst}");
-    // What is recent is as it was read.
+    // Recent times are as they were read.
     assert!(all.len() > RECENT, "{}", all.len());
     for &(ticks, ns) in &anchors[anchors.len() - RECENT..] {
         let piece = all.partition_point(|piece| piece.from <= ticks) - 1;
@@ -418,7 +418,7 @@ fn a_source_that_is_lost_is_said() {
     fake.is_lost.store(true, Ordering::Relaxed);
     clock.check_source();
     assert!(clock.account().lost_source);
-    // It may come back: what was in between isn't trusted.
+    // The source may come back. The time in between isn't trusted.
     fake.is_lost.store(false, Ordering::Relaxed);
     clock.check_source();
     assert!(clock.account().lost_source);

@@ -20,7 +20,7 @@ use crate::util::sync::lock;
 /// In bytes. Without optimization no two variables share a stack slot, and no call is inlined.
 const BOUND: usize = if cfg!(debug_assertions) { 8192 } else { 2456 };
 
-/// The maximum that each hook needed, in bytes.
+/// The most stack that each hook needed, in bytes.
 type Needs = Arc<Mutex<BTreeMap<&'static str, usize>>>;
 
 /// Calls `hook` and records how much stack it used.
@@ -143,7 +143,7 @@ async fn many_places() {
     macro_rules! eight {
         ($($what:tt)*) => { $($what)*; $($what)*; $($what)*; $($what)*; $($what)*; $($what)*; $($what)*; $($what)* };
     }
-    // All of one type, so that a single task type is compiled.
+    // All spawns are of one type, so that a single task type is compiled.
     eight!(eight!(eight!(tokio::spawn(ready(())))));
     for _ in 0..100 {
         yield_now().await;

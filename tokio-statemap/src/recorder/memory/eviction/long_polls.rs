@@ -23,7 +23,7 @@ impl LongPoll {
         self.end - self.start
     }
 
-    /// Returns what identifies it among polls.
+    /// Returns the identity of the poll.
     pub(super) fn id(&self) -> (StreamId, u64) {
         (self.stream, self.start)
     }
@@ -96,7 +96,7 @@ impl Finder<'_> {
         if end.saturating_sub(start) < self.long_poll {
             return;
         }
-        // Elsewhere it holds nobody up.
+        // On a thread that is no worker it delays no other task.
         if let Some(worker) = thread.worker {
             self.found.push(LongPoll { worker, stream: self.stream, task, start, end });
         }
@@ -104,13 +104,13 @@ impl Finder<'_> {
 }
 
 impl Scan {
-    /// Reads the next records, those of each stream in order, of which polls of `long_poll` or more are found.
+    /// Reads the next records, those of each stream in order, and finds the polls of `long_poll` or more in them.
     pub(super) fn read(&mut self, segments: &[Segment], long_poll: u64, live_tasks: &LiveTasks) {
         self.claims.clear();
         for segment in segments {
             let stream = segment.stream;
             let place = find(&self.threads, stream).unwrap_or_else(|place| {
-                // As the records that were dropped left it.
+                // The worker that the thread was after the dropped records.
                 let worker = live_tasks.stream(stream).and_then(|known| known.state.worker);
                 let thread = ThreadState { worker, ..ThreadState::default() };
                 self.threads.insert(place, (stream, thread));
@@ -135,7 +135,7 @@ impl Scan {
         self.found.retain(|poll| poll.length() >= long_poll);
     }
 
-    /// Forgets the polls that were open when recording stopped, if it is read up to `until`.
+    /// Forgets the polls that were open when recording stopped. Everything up to `until` was read.
     pub(super) fn forget_before(&mut self, until: u64, windows: &[Window]) {
         let begin = window_of(until, windows).map_or(0, |window| window.from);
         for (_, thread) in &mut self.threads {
@@ -143,15 +143,15 @@ impl Scan {
         }
     }
 
-    /// Returns the polls that were found since the last time, by their starts.
+    /// Returns the polls that were found since the last call, by their starts.
     pub(super) fn take_found(&mut self) -> Vec<LongPoll> {
         let mut found = std::mem::take(&mut self.found);
         crate::util::sort::by_key(&mut found, |poll| poll.start);
         found
     }
 
-    /// Returns the polls that began after `after` and ran on workers where it was read to, as if they ended right where
-    /// they began.
+    /// Returns the polls that began after `after` and still run on workers where the records read so far end. They are
+    /// returned as if they ended where they began.
     pub(super) fn open(&self, after: u64) -> Vec<LongPoll> {
         let mut open = Vec::new();
         for (stream, thread) in &self.threads {
@@ -166,7 +166,7 @@ impl Scan {
     }
 }
 
-/// Skips the whole polls at the start of `records`, as most are, that aren't long.
+/// Skips the whole polls at the start of `records` that aren't long, as most aren't.
 fn skip_short(mut records: &[Record], long_poll: u64) -> &[Record] {
     while let [start, end, rest @ ..] = after_note(records) {
         let is_short = end.ticks.saturating_sub(start.ticks) < long_poll;
@@ -178,7 +178,7 @@ fn skip_short(mut records: &[Record], long_poll: u64) -> &[Record] {
     records
 }
 
-/// Returns where the task was spawned, if that is among these records.
+/// Returns where the task was spawned, if its spawn is among these records.
 pub(super) fn location(segments: &[Segment], task: u64) -> Option<LocationId> {
     let mut notes = Notes::default();
     for segment in segments {

@@ -1,8 +1,8 @@
 //! Eviction: what leaves the store is looked through for long polls before it is dropped.
 //!
-//! Evicted records are staged for a moment: until it is known whether any of the polls around them is among the
-//! longest of the run. If so they stay, in a [pinned window](pinned); the rest is applied to the [`Memory`] and dropped.
-//! A hook that has to evict only stages; if nobody looks through for long, all that is staged is dropped.
+//! Evicted records are staged until it is known whether any poll around them is among the longest of the run. If so,
+//! they stay in a [pinned window](pinned). The rest is applied to the [`Memory`] and dropped. A hook that has to evict
+//! only stages records. If they aren't looked through for long, all staged records are dropped.
 
 mod long_polls;
 pub(crate) mod pinned;
@@ -16,17 +16,17 @@ use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::store::segment::{Segment, events_between, events_of};
 use crate::recorder::window::{Window, window_of};
 
-/// Records between the store and their end.
+/// The records that left the store: those that are staged, and those that are pinned.
 #[derive(Debug)]
 pub(crate) struct Eviction {
-    /// The records of each stream in order. Kept for its memory, as hooks evict.
+    /// The staged records, those of each stream in order. Kept for its memory, as hooks evict.
     pub(crate) staged: Vec<Segment>,
     pub(crate) staged_events: u64,
     /// The number of segments in `staged` that were looked through.
     looked_through: usize,
-    /// Everything up to then is staged, or was, in ticks.
+    /// Everything up to this time is staged, or was, in ticks.
     until: u64,
-    /// Everything up to then is dropped or pinned.
+    /// Everything up to this time is dropped or pinned.
     done_until: u64,
     scan: Scan,
     pub(crate) pinned: PinnedWindows,
@@ -37,9 +37,9 @@ pub(crate) struct Eviction {
 /// The limits within which evicted records are looked through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// From when on a poll is long, in ticks.
+    /// The length from which on a poll is long, in ticks.
     pub(crate) long_poll: u64,
-    /// The time before and after one that is pinned, in ticks.
+    /// The time before and after a long poll that is pinned, in ticks.
     pub(crate) around: u64,
     /// The most events that may be staged.
     pub(crate) staged_events: u64,
@@ -60,7 +60,7 @@ impl Eviction {
         }
     }
 
-    /// `events` events up to `until` were added to `staged`.
+    /// Notes that `events` events up to `until` were added to `staged`.
     pub(crate) fn has_staged(&mut self, events: u64, until: u64) {
         self.staged_events += events;
         self.until = self.until.max(until);
@@ -71,13 +71,13 @@ impl Eviction {
         self.done_until
     }
 
-    /// Returns whether there is anything that wasn't looked through.
+    /// Returns whether any segment wasn't looked through yet.
     pub(crate) fn is_behind(&self) -> bool {
         self.looked_through < self.staged.len()
     }
 
-    /// Looks through what is staged, and drops what is not pinned, added up. Calls `recycle` with that. Returns
-    /// the number of events dropped.
+    /// Looks through what is staged. What isn't pinned is added up, dropped, and passed to `recycle`. Returns the
+    /// number of events dropped.
     pub(crate) fn look_through(
         &mut self,
         limits: Limits,
@@ -97,7 +97,7 @@ impl Eviction {
                 dropped += self.pinned.consider(poll, &place);
             }
         }
-        // The polls that begin so soon after are known as a whole.
+        // Up to here everything can be dropped: the polls that begin within `around` after it have all ended.
         let mut begins = self.until;
         for open in self.scan.open(self.done_until) {
             begins = begins.min(open.start);
@@ -105,7 +105,7 @@ impl Eviction {
         let edge = begins.saturating_sub(limits.around);
         dropped += self.drop_until(edge, memory, windows, recycle);
         if self.staged_events > limits.staged_events {
-            // They go on for so long that what comes in meanwhile can't all wait for their ends.
+            // The polls go on for so long that not all that comes in meanwhile can wait for their ends.
             for poll in self.scan.open(self.done_until) {
                 let poll = LongPoll { end: self.until.max(poll.start), ..poll };
                 if poll.length() >= limits.long_poll {
@@ -124,8 +124,8 @@ impl Eviction {
         dropped
     }
 
-    /// Returns the time around `poll` that could be pinned; `None` if its beginning is gone, or it was open when recording
-    /// stopped.
+    /// Returns the time around `poll` that could be pinned. `None` if its beginning is gone, or it was open when
+    /// recording stopped.
     fn place(
         &self,
         poll: LongPoll,
@@ -151,19 +151,19 @@ impl Eviction {
         let room = self.pinned.room_for(&poll);
         // Notes are up to a third of the records.
         let number = |from, to| events_between(&self.staged, from, to);
-        // Where there is much around it, less of that is kept.
+        // If much is around the poll, less of that is kept.
         let from = |at: u64, most| {
             let earliest = at.saturating_sub(limits.around).max(first).min(at);
             at - longest(at - earliest, &|ticks| number(at - ticks, at) <= most)
         };
-        // The records after it may not be here yet: a pinned window ends when it has as much as it may.
+        // The records after the poll may not be here yet. A pinned window ends when it has as many events as it may.
         let to = |at: u64| at.saturating_add(limits.around).min(last);
         let whole = (from(poll.start, room / 4), to(poll.end));
         let fits = !is_open && number(poll.start, poll.end) <= room / 2;
         if fits && !has_begun {
             return Some(Place { location, begin: whole, end: whole, room });
         }
-        // A quarter of it for each side of each edge.
+        // Each side of each edge gets a quarter.
         let room = room.min(self.pinned.most_events() / 2);
         let most = room / 4;
         let after = longest(to(poll.start) - poll.start, &|ticks| {
@@ -174,14 +174,14 @@ impl Eviction {
         Some(Place { location, begin, end, room })
     }
 
-    /// Sorts all that is staged, for who gives it up.
+    /// Sorts all that is staged, before it is [given up](Self::give_up).
     #[inline(never)]
     pub(crate) fn sort(&mut self) {
         Segment::sort(&mut self.staged);
     }
 
-    /// Drops all that is staged, which was [sorted](Self::sort) and applied to [`LiveTasks`], though nobody looked
-    /// through it. Calls `recycle` with it. Returns the number of events dropped.
+    /// Drops all that is staged without looking through it. It must be [sorted](Self::sort), and applied to
+    /// [`LiveTasks`]. Calls `recycle` with it. Returns the number of events dropped.
     #[inline(never)]
     pub(crate) fn give_up(&mut self, recycle: &mut dyn FnMut(Segment)) -> u64 {
         self.pinned.note_ends(&self.staged);
@@ -203,7 +203,7 @@ impl Eviction {
         self.pinned.clear();
     }
 
-    /// Drops what is staged up to `edge`, but for what is pinned. Returns the number of events dropped.
+    /// Drops what is staged up to `edge`, except for what is pinned. Returns the number of events dropped.
     fn drop_until(
         &mut self,
         edge: u64,
@@ -227,7 +227,7 @@ impl Eviction {
         dropped
     }
 
-    /// The same up to `until`, where no pinned window begins before.
+    /// Does the same up to `until`, if no pinned window begins before that.
     fn step(
         &mut self,
         until: u64,
@@ -243,7 +243,7 @@ impl Eviction {
         }
         Segment::retain_full(&mut self.staged);
         self.looked_through = self.staged.len();
-        // Late records may be out of order over batches.
+        // Late records may be out of order across batches.
         Segment::sort(&mut self.leaving);
         let events = events_of(&self.leaving);
         self.staged_events = self.staged_events.saturating_sub(events);
@@ -257,7 +257,7 @@ impl Eviction {
     }
 }
 
-/// Returns the longest of the times up to `most` that `fits`, if all shorter ones do, to a thousandth of `most`.
+/// Returns the longest time up to `most` that `fits`, to a thousandth of `most`. If a time fits, all shorter times do.
 fn longest(most: u64, fits: &dyn Fn(u64) -> bool) -> u64 {
     if fits(most) {
         return most;

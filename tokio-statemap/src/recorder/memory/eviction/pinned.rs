@@ -13,7 +13,7 @@ use crate::util::map::Map;
 
 /// The most pinned windows.
 const MOST: usize = 16;
-/// The most around polls of tasks that were spawned at the same location.
+/// The most pinned windows around polls of tasks that were spawned at the same location.
 const MOST_OF_LOCATION: usize = 4;
 
 /// The events around one poll, and what was known where they begin.
@@ -99,7 +99,7 @@ impl PinnedWindows {
         events
     }
 
-    /// Returns the place of the first one that is as asked for.
+    /// Returns the place of the first window for which `is_it` returns `true`.
     fn position(&self, is_it: &dyn Fn(&PinnedWindow) -> bool) -> Option<usize> {
         self.all.iter().position(|pin| is_it(pin))
     }
@@ -108,7 +108,7 @@ impl PinnedWindows {
         self.all.retain(|pin| stays(pin));
     }
 
-    /// Returns how many events may be kept of that poll, and of what is around it.
+    /// Returns how many events may be kept of this poll and of what is around it.
     pub(super) fn room_for(&self, poll: &LongPoll) -> u64 {
         let is_longer = |pin: &PinnedWindow| pin.poll != poll.id() && pin.length >= poll.length();
         if self.position(&is_longer).is_none() { self.most_events } else { self.most_events / 8 }
@@ -129,7 +129,7 @@ impl PinnedWindows {
         self.position(&|pin| pin.has(ticks)).is_some()
     }
 
-    /// Returns when tasks in pinned windows ended, in ticks.
+    /// Returns the ends of tasks in pinned windows, in ticks.
     pub(crate) fn ended(&self) -> Vec<(u64, u64)> {
         let mut ended = Vec::new();
         for (&task, &at) in &self.ended {
@@ -145,7 +145,7 @@ impl PinnedWindows {
         self.ended.clear();
     }
 
-    /// Returns whether the beginning of `poll` is kept, of which the end is not known yet.
+    /// Returns whether the beginning of `poll` is kept, and its end wasn't known so far.
     pub(super) fn has_begun(&self, poll: &LongPoll) -> bool {
         self.begun(poll).is_some()
     }
@@ -154,8 +154,8 @@ impl PinnedWindows {
         self.position(&|pin| pin.go_on.contains(&poll.id()))
     }
 
-    /// Pins what is around `poll`, which is over, if that is among the longest: its beginning and
-    /// its end if there is no room for all. Returns the number of events in the windows that made room.
+    /// Pins what is around `poll`, which is over, if it is among the longest. If there is no room for all, only its
+    /// beginning and its end are pinned. Returns the number of events in the windows that made room.
     pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
         if let Some(begun) = self.begun(&poll) {
             let begun = Arc::make_mut(&mut self.all[begun]);
@@ -197,14 +197,14 @@ impl PinnedWindows {
     /// Returns whether what is around `poll` is to be kept.
     fn is_among_longest(&self, poll: &LongPoll, place: &Place) -> bool {
         let length = poll.length();
-        // It is in the window of a longer one, as far as that reaches.
+        // If the window of a longer poll overlaps it, it is in that window, as far as the window reaches.
         self.most_events > 0
             && self.position(&|pin| pin.overlaps(poll) && pin.length >= length).is_none()
             && self.makes_room(poll, place).is_none_or(|least| least < length)
     }
 
-    /// Adds a window that contains `at`: one that contains that already takes it in. Those of shorter polls that it
-    /// overlaps are left out, as it shows more.
+    /// Adds a window that contains `at`. If there is a window that contains `at`, that one takes it in. Windows of
+    /// shorter polls that it overlaps are removed, as it shows more.
     fn put(&mut self, mut new: PinnedWindow, at: u64) {
         self.retain(&|i| {
             i.is_fixed() || i.to < new.from || new.to < i.from || new.length <= i.length
@@ -239,7 +239,7 @@ impl PinnedWindows {
 
     /// Returns the length of the poll whose window has to make room, if one has to.
     fn makes_room(&self, poll: &LongPoll, place: &Place) -> Option<u64> {
-        // The number of windows, and the length of the shortest: of all, and of those of the location.
+        // The number of windows, and the length of the shortest poll: of all windows, and of those of the location.
         let (mut all, mut of_location) = ((0, u64::MAX), (0, u64::MAX));
         for pin in &self.all {
             if pin.overlaps(poll) {
@@ -259,7 +259,7 @@ impl PinnedWindows {
         }
     }
 
-    /// Removes the window that has to make room. Returns how many events it had.
+    /// Removes the window that has to make room, if one has to. Returns how many events it had.
     fn make_place(&mut self, poll: &LongPoll, place: &Place) -> u64 {
         let Some(least) = self.makes_room(poll, place) else { return 0 };
         let mut of_location = 0;
@@ -273,7 +273,7 @@ impl PinnedWindows {
         }
     }
 
-    /// Returns how many events it had.
+    /// Removes a window. Returns how many events it had.
     fn remove(&mut self, place: usize) -> u64 {
         let removed = self.all.remove(place);
         let all = &self.all;
@@ -281,14 +281,14 @@ impl PinnedWindows {
         removed.events
     }
 
-    /// Returns where the next one begins that wasn't entered, after `done_until`.
+    /// Returns where the next window that wasn't entered begins, after `done_until`.
     pub(super) fn next_begin(&self, done_until: u64) -> Option<u64> {
         let next = self.position(&|pin| !pin.is_entered)?;
         Some(self.all[next].from.max(done_until + 1))
     }
 
-    /// Enters the next window, which begins at `from`, if it is still there: everything before is dropped, and the state is
-    /// kept with it.
+    /// Enters the next window, which begins at `from`, if it is still there: everything before is dropped, and the
+    /// window keeps the state at its beginning.
     pub(super) fn enter(&mut self, from: u64, live_tasks: &LiveTasks) {
         let Some(next) = self.position(&|pin| !pin.is_entered) else { return };
         if self.all[next].from > from {
@@ -306,7 +306,7 @@ impl PinnedWindows {
             for poll in &stream.state.polls {
                 let lives = live_tasks.lives(poll.task);
                 all_live.push(lives);
-                // It is in the window, though that may have no events of it.
+                // The task is in the window, though the window may have no events of it.
                 if lives {
                     Self::has_task(&mut self.ended, &mut pin.tasks, poll.task, live_tasks);
                 }
@@ -315,7 +315,7 @@ impl PinnedWindows {
         }
     }
 
-    /// Notes that a task is in a pinned window: when it ends will be noted.
+    /// Notes that a task is in a pinned window, so that its end will be noted.
     fn has_task(
         ended: &mut IdMap<u64>,
         tasks: &mut Map<u64, Option<LiveTask>>,
@@ -323,7 +323,7 @@ impl PinnedWindows {
         live_tasks: &LiveTasks,
     ) {
         tasks.get_or_insert_with(task, || {
-            // The number of a root future is used again.
+            // The number of a root future is reused.
             if task & ROOT == 0 {
                 ended.entry(task).or_default();
             }
@@ -331,15 +331,15 @@ impl PinnedWindows {
         });
     }
 
-    /// Keeps the records that are in a pinned window. They are the next, of each stream in order, and not
-    /// in `live_tasks` yet.
+    /// Keeps those of the next records that are in a pinned window. The records of each stream are in order, and not
+    /// applied to `live_tasks` yet.
     pub(super) fn keep(&mut self, segments: &[Segment], live_tasks: &LiveTasks) -> Kept {
         let mut kept = Kept::default();
         if self.all.is_empty() {
             return kept;
         }
         for pin in &mut self.all {
-            // Only windows that change, as one that a capture shares is copied.
+            // Only windows that change are touched, as a window that a capture shares is copied.
             if !pin.is_entered || number_in(segments, pin.from, pin.to) == 0 {
                 continue;
             }
@@ -357,7 +357,7 @@ impl PinnedWindows {
         kept
     }
 
-    /// Notes where tasks in pinned windows end.
+    /// Notes when tasks in pinned windows end.
     #[inline(never)]
     pub(super) fn note_ends(&mut self, segments: &[Segment]) {
         if self.ended.is_empty() {
@@ -374,7 +374,7 @@ impl PinnedWindows {
         }
     }
 
-    /// Drops those of the shortest polls until there is room. Returns how many events they had.
+    /// Drops the windows of the shortest polls until there is room. Returns how many events they had.
     fn make_room(&mut self) -> u64 {
         let mut dropped = 0;
         while self.events() > self.most_events {
@@ -393,7 +393,7 @@ impl PinnedWindows {
         dropped
     }
 
-    /// Ends the windows up to `until`: everything before is dropped.
+    /// Ends the windows up to `until`, as everything before is dropped.
     pub(super) fn end_until(&mut self, until: u64) {
         // A window without events is of no use.
         self.retain(&|pin| pin.to > until || pin.events > 0);
@@ -413,7 +413,7 @@ impl PinnedWindows {
     pub(super) fn cut_off(&mut self) {
         self.retain(&|pin| pin.events > 0);
         for pin in &mut self.all {
-            // Only windows that change, as one that a capture shares is copied.
+            // Only windows that change are touched, as a window that a capture shares is copied.
             match pin.last() {
                 Some(last) if last < pin.to => Arc::make_mut(pin).to = last,
                 _ => {}
@@ -431,7 +431,7 @@ impl PinnedWindow {
             length: poll.length(),
             location: place.location,
             go_on: Vec::new(),
-            // Half of it for the beginning, if that is kept by itself.
+            // The beginning gets half of the room if it is kept by itself.
             most_events: if place.begin == place.end { place.room } else { place.room / 2 },
             is_entered: false,
             is_shrunk: false,
@@ -450,19 +450,20 @@ impl PinnedWindow {
         self.from <= poll.end && poll.start <= self.to
     }
 
-    /// Returns whether it can't be left out for a longer poll: something is in it, or the beginning of a poll that goes on.
+    /// Returns whether it can't be removed for a longer poll: it was entered, or has the beginning of a poll that goes
+    /// on.
     fn is_fixed(&self) -> bool {
         self.is_entered || !self.go_on.is_empty()
     }
 
-    /// Makes it the window of that poll, if that is the longest in it.
+    /// Makes it the window of that poll, if that poll is the longest in it.
     fn is_of(&mut self, poll: &LongPoll, place: &Place) {
         if self.poll == poll.id() || self.length < poll.length() {
             (self.poll, self.length, self.location) = (poll.id(), poll.length(), place.location);
         }
     }
 
-    /// Returns when its last record is, in ticks.
+    /// Returns the time of its last record, in ticks.
     fn last(&self) -> Option<u64> {
         let mut last = None;
         for (_, records) in &self.records {
@@ -475,11 +476,11 @@ impl PinnedWindow {
     fn cut(&mut self, segments: &[Segment]) {
         let room = self.most_events.saturating_sub(self.events);
         let end = last_with(room, self.to, &|to| events_between(segments, self.from, to));
-        // Late records are before what it has.
+        // Late records are before those that it has.
         self.to = end.max(self.last().unwrap_or(self.from)).min(self.to);
     }
 
-    /// Returns how many of the records are events.
+    /// Adds records of one stream. Returns how many of them are events.
     fn add(
         &mut self,
         stream: StreamId,
@@ -489,7 +490,7 @@ impl PinnedWindow {
     ) -> u64 {
         let mut last = None;
         for record in records {
-            // Most are of the same task as the one before.
+            // Most records are of the same task as the one before.
             match record.task() {
                 Some(task) if last != Some(task) => {
                     PinnedWindows::has_task(ended, &mut self.tasks, task, live_tasks);

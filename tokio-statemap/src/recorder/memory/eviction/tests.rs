@@ -67,7 +67,7 @@ fn poll(task: u64, from: u64, to: u64) -> [Record; 2] {
     [Record::new(from, Kind::PollStart, task), Record::new(to, Kind::PollEnd, task)]
 }
 
-/// Short polls of a thread at each of these times.
+/// Returns short polls of a thread, one at each of these times.
 fn short(task: u64, times: impl Iterator<Item = u64>) -> Vec<Record> {
     times.flat_map(|at| poll(task, at, at + 5)).collect()
 }
@@ -86,7 +86,7 @@ fn what_is_around_a_long_poll_is_kept_of_all_threads() {
     let [(1, one), (2, two)] = &pinned[0][..] else { panic!("{pinned:?}") };
     assert_eq!((one[0], one[one.len() - 2..].to_vec()), (950, vec![1000, 1200]));
     assert_eq!((two[0], two[two.len() - 1]), (950, 1250));
-    // What was known where it begins.
+    // The pin has the state where it begins.
     let pin = evicted.eviction.pinned.iter().next().unwrap();
     let workers: Vec<_> = pin.threads.iter().map(|(_, known, _)| known.state.worker).collect();
     assert_eq!(workers, [Some(0), Some(1)]);
@@ -128,7 +128,7 @@ fn a_poll_is_over_when_its_worker_goes_on_elsewhere() {
 fn the_longest_stay_and_those_of_one_location_are_few() {
     let mut evicted = Evicted::new(1000);
     let mut records = vec![role(0, 0)];
-    // Two kinds of tasks, of which each poll is longer than the one before.
+    // There are two kinds of tasks, and each poll is longer than the one before.
     for i in 0..40 {
         let (task, at) = (100 + i, 1000 * (i + 1));
         let spawn = crate::recorder::record::pack_spawn(task, (i % 2) as u32).unwrap();
@@ -230,7 +230,7 @@ fn of_a_poll_with_too_much_around_it_the_beginning_and_the_end_are_kept() {
     assert_eq!(all, [(952, 1048), (2952, 3050)], "a quarter of half the room on each side of each");
     let of_poll: Vec<_> = evicted.pinned().into_iter().map(|pin| pin[0].clone()).collect();
     assert_eq!(of_poll, [(1, vec![1000]), (1, vec![3000])]);
-    // Where the end is kept it is known since when it went on.
+    // The window of the end knows when the poll began.
     let end = evicted.eviction.pinned.iter().nth(1).unwrap();
     assert_eq!(polls(end, 0), [(1, 1000)]);
 }
@@ -256,7 +256,7 @@ fn a_poll_that_outlasts_what_can_wait_is_known_when_it_ends() {
 #[test]
 fn no_event_is_in_two_pinned() {
     let mut evicted = Evicted::new(1000);
-    // The first is entered while another poll goes on, which began in what is around it.
+    // The first window is entered while another poll goes on, which began within it.
     let first = [&[role(0, 0)], &poll(1, 1000, 1100)[..]].concat();
     let long = [role(0, 1), Record::new(1140, Kind::PollStart, 2)];
     evicted.stage(1300, &[(1, &first), (2, &long)]);
@@ -277,7 +277,7 @@ fn no_event_is_in_two_pinned() {
 #[test]
 fn a_poll_that_outlasts_what_can_wait_may_begin_beside_a_shorter_one() {
     let mut evicted = Evicted::new(4000);
-    // What is around a poll of 110 has the beginning of that of 15 000.
+    // The window of a poll of 110 ticks has the beginning of one of 15 000.
     let first = [&[role(0, 0)], &poll(1, 800, 910)[..]].concat();
     let long = [role(0, 1), Record::new(930, Kind::PollStart, 7)];
     evicted.stage(9000, &[(1, &first), (2, &long), (3, &dense(0..9000))]);
@@ -291,7 +291,7 @@ fn a_poll_that_outlasts_what_can_wait_may_begin_beside_a_shorter_one() {
     let of_poll = |pin: usize| evicted.pinned()[pin].iter().find(|of| of.0 == 2).cloned();
     assert_eq!(of_poll(0), Some((2, vec![930])));
     assert_eq!(of_poll(1), Some((2, vec![16_000])));
-    // They are of the longest now, so that others make room first.
+    // These windows are now of one of the longest polls, so others make room first.
     let records = (0..12).flat_map(|i| poll(1, 30_000 + 2000 * i, 30_500 + 2000 * i));
     evicted.stage(60_000, &[(1, &records.collect::<Vec<_>>()), (3, &dense(20_000..60_000))]);
     evicted.look_through();

@@ -1,7 +1,7 @@
 //! The live tasks and threads, as the evicted records left them.
 //!
-//! The size is bounded by the number of live tasks. It lets a flight recorder run for any time and
-//! still name a task that was spawned an hour ago.
+//! The size is bounded by the number of live tasks. So a flight recorder can run for any time and still name a task
+//! that was spawned an hour ago.
 
 mod polled;
 mod table;
@@ -31,17 +31,17 @@ pub(crate) struct LiveTasks {
     terminated: TerminatedIds,
     /// The tasks that were last marked as polled, so that most polls need no lookup.
     polled: RecentlyPolled,
-    /// The place, among the windows of recording that are kept, of that of the records evicted last.
+    /// The place of the window of the records evicted last, among the windows that are kept.
     window: usize,
-    /// The number of that window, of all that there ever were.
+    /// The number of that window, of all windows that there ever were.
     number: usize,
-    /// The number of the last window before which something may not have been recorded: that, or one before.
+    /// The number of the last window before which something may not have been recorded: that window, or an earlier one.
     known_from: usize,
     has_evicted: bool,
     /// Only used during an update; kept for its memory, as hooks evict.
     ended: Vec<(u64, u64)>,
-    /// Which threads became workers in the records that it is updated from, and of which tasks, that were spawned
-    /// before recording began, it is known now where. Kept for their memory as well.
+    /// The threads that became workers in the records of this update, and the tasks from before recording began whose
+    /// spawn locations became known in it. Kept for their memory, too.
     roles: Vec<Role>,
     newly_known: Vec<u64>,
 }
@@ -50,7 +50,7 @@ pub(crate) struct LiveTasks {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stream {
     pub(crate) state: ThreadState,
-    /// `true` if it is parked, if it ever parked or unparked.
+    /// `true` if it is parked; `None` if it never parked or unparked.
     pub(crate) parked: Option<bool>,
     pub(crate) stopped: bool,
     /// The number of the window in which it was last seen.
@@ -59,7 +59,7 @@ pub(crate) struct Stream {
     terminated: Option<u64>,
 }
 
-/// A thread became a worker.
+/// A thread that became a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Role {
     pub(crate) worker: u32,
@@ -71,7 +71,7 @@ pub(crate) struct Role {
 struct Update<'a> {
     live_tasks: &'a mut LiveTasks,
     id: StreamId,
-    // Of its stream all but the state.
+    // These are the parts of its stream other than the state.
     parked: &'a mut Option<bool>,
     stopped: &'a mut bool,
     terminated: &'a mut Option<u64>,
@@ -80,13 +80,13 @@ struct Update<'a> {
 impl Visitor for Update<'_> {
     type Poll = ();
 
-    /// All that a whole poll changes is that the task was polled.
+    /// A whole poll changes only that the task was polled, and where it waits.
     #[inline]
     fn whole_poll<'a>(&mut self, thread: &mut ThreadState, poll: WholePoll<'a>) -> &'a [Record] {
         thread.notes.forget_ready();
         let live_tasks = &mut *self.live_tasks;
         if let Some(terminated) = poll.terminated {
-            // As a lookup would do, so that a late end of a poll doesn't add it again.
+            // Notes it as a lookup would do, so that a late end of a poll doesn't add the task again.
             live_tasks.is_polled(Record::new(poll.end.ticks, Kind::PollEnd, poll.task));
             *self.terminated = Some(poll.task);
             live_tasks.ended.push((poll.task, terminated));
@@ -107,7 +107,7 @@ impl Visitor for Update<'_> {
         _: Option<OpenPoll>,
         at: u64,
     ) {
-        // One that ended in this poll isn't added again.
+        // A task that ended in this poll isn't added again.
         if *self.terminated != Some(task) {
             let payload = wait.and_then(|wait| pack_wait(task, wait));
             let end = match payload {
@@ -134,7 +134,7 @@ impl Visitor for Update<'_> {
             Entry::ThreadStop => *self.stopped = true,
             Entry::Park => *self.parked = Some(true),
             Entry::Unpark => *self.parked = Some(false),
-            // The rest is of no task that lives, nor of what a thread is or does.
+            // The rest concerns neither live tasks nor what a thread is or does.
             _ => {}
         }
     }
@@ -159,7 +159,7 @@ impl LiveTasks {
         task
     }
 
-    /// Calls `see` with the tasks that are alive, and those that may have terminated in a gap.
+    /// Calls `see` with the tasks that are alive, and with those that may have terminated in a gap.
     pub(crate) fn each_task(&self, see: &mut dyn FnMut(u64, LiveTask, Liveness)) {
         self.tasks.each(&mut |id, task| {
             let lives =
@@ -175,7 +175,7 @@ impl LiveTasks {
         all
     }
 
-    /// Returns an upper bound of their number.
+    /// Returns an upper bound of the number of tasks.
     pub(crate) fn max_tasks(&self) -> usize {
         self.tasks.max_len()
     }
@@ -196,8 +196,8 @@ impl LiveTasks {
         self.streams.iter().map(|(id, stream)| (*id, stream))
     }
 
-    /// Returns whether another thread became the worker that `stream` was: in a later window, in between of which `stream`
-    /// lost it, unrecorded, or while it was in a poll that is over by now.
+    /// Returns whether another thread became the worker that `stream` was: in a later window, before which `stream`
+    /// lost it unrecorded, or while `stream` was in a poll that is over by now.
     pub(crate) fn has_lost_worker(&self, stream: &Stream) -> bool {
         let state = &stream.state;
         state.worker.is_some_and(|worker| {
@@ -209,24 +209,23 @@ impl LiveTasks {
         })
     }
 
-    /// Returns which threads became workers in the records that it was updated from last, by worker and time.
+    /// Returns the threads that became workers in the records of this update, by worker and time.
     pub(crate) fn roles(&self) -> &[Role] {
         &self.roles
     }
 
-    /// Returns whether this task was spawned before recording began, and became known in the records that it was updated
-    /// from last.
+    /// Returns whether this task was spawned before recording began, and became known in the records of this update.
     pub(crate) fn is_newly_known(&self, id: u64) -> bool {
         self.newly_known.binary_search(&id).is_ok()
     }
 
-    /// Returns the next window, if it began until `ticks`.
+    /// Returns the next window, if it began no later than `ticks`.
     pub(super) fn next_window(&self, ticks: u64, windows: &[Window]) -> Option<Window> {
         let next = *windows.get(self.window + 1)?;
         if next.from <= ticks { Some(next) } else { None }
     }
 
-    /// Enters the windows that began until `ticks`.
+    /// Enters the windows that began no later than `ticks`.
     pub(crate) fn advance_to(&mut self, ticks: u64, windows: &[Window]) {
         while self.next_window(ticks, windows).is_some() {
             self.enter_next_window(windows);
@@ -244,8 +243,8 @@ impl LiveTasks {
         self.has_evicted |= n > 0;
     }
 
-    /// Between two windows any task may have terminated, unless the clock jumped. Tasks seen in the previous window are
-    /// kept, as they may be polled again.
+    /// Enters the next window. Between two windows any task may have terminated, unless the clock jumped. Tasks seen in
+    /// the previous window are kept, as they may be polled again.
     pub(super) fn enter_next_window(&mut self, windows: &[Window]) {
         self.window += 1;
         self.number += 1;
@@ -263,7 +262,7 @@ impl LiveTasks {
         }
     }
 
-    /// Updates the state from these records, which are of its window, but for the tasks that terminated.
+    /// Updates the state from records of its window, except for the tasks that terminated.
     ///
     /// Inlined, as the stack of a hook is bounded.
     #[inline(always)]
@@ -294,14 +293,15 @@ impl LiveTasks {
     /// [`end_update`](Self::end_update).
     #[inline(never)]
     fn update_stream(&mut self, id: StreamId, records: &[Record]) {
-        // Taken out, so that the rest of `self` can be changed meanwhile. All of them, as one would be copied.
+        // The streams are taken out, so that the rest of `self` can be changed meanwhile. All of them are, as a single
+        // one would be copied.
         let mut streams = std::mem::take(&mut self.streams);
         let place = place_of(&mut streams, id);
         let Stream { state, parked, stopped, window, terminated } = &mut streams[place].1;
         *window = self.known_from;
         let mut update = Update { live_tasks: self, id, parked, stopped, terminated };
         state.read(records, &mut update);
-        // It is the last that a thread records.
+        // This is the last record of a thread.
         if records.last().is_some_and(|last| last.kind() == Kind::End) {
             streams.remove(place);
         }
@@ -323,7 +323,7 @@ impl LiveTasks {
         self.ended = ended;
     }
 
-    /// Notes where a task was spawned that was spawned before recording began.
+    /// Notes the spawn location of a task that was spawned before recording began.
     fn has_origin(&mut self, id: u64, location: Option<LocationId>) {
         if let Some(task) = self.find(id) {
             let known = std::mem::replace(&mut task.location, location.unwrap_or(NO_LOCATION));
@@ -373,7 +373,7 @@ impl LiveTasks {
     #[inline]
     fn poll_ended(&mut self, id: u64, end: Record) {
         if id & ROOT != 0 {
-            // Where it waits, its probe knows.
+            // Its probe knows where it waits.
             self.polled(id, end.ticks);
         } else if self.is_polled(end) {
             if let Some(task) = self.find(id) {
@@ -385,7 +385,8 @@ impl LiveTasks {
         }
     }
 
-    /// Notes a poll by its end. Returns whether it isn't noted yet that the task was polled, and where it waits.
+    /// Notes a poll by its end. Returns whether it is yet to be noted for the task that it was polled, and where it
+    /// waits.
     #[inline]
     fn is_polled(&mut self, end: Record) -> bool {
         match self.polled.insert(end) {
@@ -397,7 +398,7 @@ impl LiveTasks {
         }
     }
 
-    /// Notes when the last poll of a task ended that was in the cache, if the task is known.
+    /// Notes for a task when its last poll in the cache ended, if the task is known.
     fn note_end(&mut self, end: Record) {
         if let Some(task) = end.poll_end().and_then(|id| self.tasks.get_mut(id)) {
             task.set_since(end.ticks);
@@ -408,7 +409,7 @@ impl LiveTasks {
     fn find(&mut self, id: u64) -> Option<&mut PackedTask> {
         let task = self.tasks.get_or_add(id, || self.terminated.contains(id))?;
         if task.window() != self.known_from {
-            // It may have gone on in between.
+            // The task may have gone on in between.
             task.forget_wait();
         }
         task.set_window(self.known_from);

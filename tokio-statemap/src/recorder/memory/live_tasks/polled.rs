@@ -24,12 +24,13 @@ impl RecentlyPolled {
         records
     }
 
-    /// Adds the end of a poll. Returns what was in its place, if that was of another task, or the task waited elsewhere.
+    /// Adds the end of a poll. Returns the record that it replaced, if that was of another task, or the task waited
+    /// elsewhere.
     #[inline]
     pub(super) fn insert(&mut self, end: Record) -> Option<Record> {
         let id = end.poll_end()?;
         let place = &mut self.0[id as usize % Self::SLOTS];
-        // The streams come one after the other, so a poll may be older than the one before.
+        // The streams are read one after the other, so a poll may be older than the one before.
         if place.ticks > end.ticks && place.poll_end() == Some(id) {
             return None;
         }
@@ -43,14 +44,14 @@ impl RecentlyPolled {
         (known.poll_end() == Some(id)).then_some(known.ticks)
     }
 
-    /// Removes a poll, by its slot. Returns it, if it is of a task.
+    /// Removes the poll in this slot. Returns it, if there was one.
     pub(super) fn remove(&mut self, slot: usize) -> Option<Record> {
         let before = std::mem::replace(&mut self.0[slot], empty());
         (before != empty()).then_some(before)
     }
 }
 
-/// Returns a record that is no end of a poll.
+/// Returns a record that isn't the end of a poll.
 fn empty() -> Record {
     Record::new(0, Kind::Stream, u64::MAX)
 }

@@ -12,12 +12,12 @@ pub(super) struct PackedTask {
     /// The number of the window in which it was last seen, and whether it was polled (the lowest
     /// bit).
     window_polled: u32,
-    /// Where it waits ([`WaitId`]), in the upper bits, and the end of its last poll in ticks, without the lowest bits: it is
-    /// good to some µs.
+    /// The place where it waits ([`WaitId`]), in the upper bits, and the end of its last poll in ticks, without the
+    /// lowest bits: it is accurate to some µs.
     wait_since: u64,
 }
 
-/// The bits of a time in ticks that aren't kept, and how many others are: some twelve years of ns.
+/// The lowest bits of a time in ticks aren't kept. The bits that are kept are enough for some twelve years at 3 GHz.
 const SINCE_SHIFT: u32 = 12;
 const SINCE_BITS: u32 = 48;
 const SINCE: u64 = (1 << SINCE_BITS) - 1;
@@ -89,9 +89,9 @@ impl Entry {
 
 /// Tasks by id, in an open-addressed hash table with linear probing.
 ///
-/// Hooks look up and insert tasks here, on threads that may have little stack: unlike the standard
-/// library's map, this needs almost none (the test `a_hook_needs_little_stack` holds hooks to 2.2
-/// KiB). It takes 40 bytes per entry at its maximum load.
+/// Hooks look up and insert tasks here, on threads that may have little stack: unlike the standard library's map, this
+/// needs almost none (the test `a_hook_needs_little_stack` holds hooks to 2.4 KiB). It takes 40 bytes per entry at its
+/// maximum load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     entries: Vec<Entry>,
@@ -162,7 +162,7 @@ impl Table {
             return false;
         }
         self.len -= 1;
-        // An entry that can't be found any more, as there is a free slot before it, is moved there.
+        // An entry that can't be found any more, as there is a free slot before it, is moved to that slot.
         let places = self.entries.len();
         let mut place = free;
         loop {
@@ -206,7 +206,7 @@ impl Table {
             place += 1;
         }
         if self.len < before {
-            // Those that are left may not be found in their slots.
+            // The tasks that are left may not be found in their slots.
             self.resize((self.len * 2).max(Self::MIN));
         }
     }

@@ -28,9 +28,8 @@ pub(crate) enum Liveness {
 
 /// The live tasks, by id.
 ///
-/// Most tasks are so short-lived that their termination is evicted together with their spawn, or
-/// soon after. So a new task goes to a direct-mapped cache, and is moved to the tables when another
-/// task needs its slot.
+/// Most tasks are so short-lived that their termination is evicted together with their spawn, or soon after. So a new
+/// task goes to a direct-mapped cache, and is moved to the tables when another task needs its slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TaskMap {
     /// Allocated on first use: most programs with `keep = "first"` never evict.
@@ -208,8 +207,8 @@ impl PackedTask {
     }
 }
 
-/// The longer-lived tasks, in a table per some thousand ids: so that no table takes long to grow,
-/// as a hook waits for that, and memory of terminated tasks is freed.
+/// The longer-lived tasks, in one table for each range of some thousand ids. So no table takes long to grow, which a
+/// hook would wait for, and the memory of terminated tasks is freed.
 #[derive(Clone, Debug, Default)]
 struct LongLived {
     /// Sorted by id; none is empty.

@@ -63,7 +63,7 @@ fn a_termination_counts_whichever_stream_is_evicted_first() {
     live_tasks.apply_all(&[dies, born.clone()], ONE);
     live_tasks.apply_all(&[dies_on], ONE);
     assert_eq!(live_tasks.tasks().len(), 0);
-    // Also in a later update, as when a runtime shuts down.
+    // The same holds in a later update, as when a runtime shuts down.
     live_tasks.apply_all(&[segment(0, &[(Kind::Terminate, 10)])], ONE);
     live_tasks.apply_all(&[segment(1, &[(Kind::Spawn, 10)])], ONE);
     assert_eq!(live_tasks.tasks().len(), 0);

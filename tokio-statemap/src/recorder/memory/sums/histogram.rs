@@ -2,15 +2,15 @@
 
 use crate::recorder::boxed::boxed_array;
 
-/// The number of steps in an octave: a step is at most 1/128 of its values wide.
+/// The number of steps in an octave, as a power of two: a step is at most 1/128 of its values wide.
 const STEP_BITS: u32 = 7;
 const STEPS: usize = 1 << STEP_BITS;
 
 /// The number of values of each size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Histogram {
-    /// The counts of the steps of each octave, made when its first value comes. Values below 128 are in the
-    /// first, each on its own.
+    /// The counts of the steps of each octave, allocated when its first value comes. Values below 128 are in the first
+    /// octave, each on its own.
     octaves: Vec<Option<Box<[u64; STEPS]>>>,
 }
 
@@ -41,7 +41,7 @@ impl Histogram {
         }
     }
 
-    /// The steps that have values: the least and the greatest that one holds, and how many it has.
+    /// Returns the steps that have values: the least and the greatest value of each, and how many it has.
     pub(crate) fn steps(&self) -> Vec<(u64, u64, u64)> {
         let mut all = Vec::new();
         for (octave, steps) in self.octaves.iter().enumerate() {
@@ -57,16 +57,16 @@ impl Histogram {
     }
 }
 
-/// The octave and the step of a value.
+/// Returns the octave and the step of a value.
 #[inline]
 fn place(value: u64) -> (usize, usize) {
-    // The octave 0 has the values that have no more bits than a step.
+    // Octave 0 has the values that have no more bits than a step.
     let octave = (u64::BITS - value.leading_zeros()).saturating_sub(STEP_BITS);
     let step = value >> octave.saturating_sub(1);
     (octave as usize, step as usize % STEPS)
 }
 
-/// The least and the greatest value of a step.
+/// Returns the least and the greatest value of a step.
 fn bounds(octave: usize, step: usize) -> (u64, u64) {
     match octave.checked_sub(1) {
         None => (step as u64, step as u64),

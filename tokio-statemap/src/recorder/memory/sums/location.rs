@@ -28,7 +28,7 @@ pub(crate) struct LocationSums {
     pub(crate) longest: u64,
     /// The number of its polls that held a worker for longer than a long poll.
     pub(crate) long_polls: u64,
-    /// The time for which those held workers.
+    /// The time for which those polls held workers.
     pub(crate) long: u64,
     /// The lengths of its polls.
     pub(crate) lengths: Histogram,
@@ -61,7 +61,7 @@ impl LocationSums {
         self.worker_polls + self.off_worker_polls
     }
 
-    /// Adds the sums of tasks that were spawned at the same place.
+    /// Adds the sums of other tasks that were spawned at the same place.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.tasks += other.tasks;
         self.worker_polls += other.worker_polls;
@@ -110,14 +110,14 @@ impl LocationSums {
         self.longest = self.longest.max(longest);
     }
 
-    /// Counts one of these as long.
+    /// Counts one of these polls as long.
     #[inline]
     pub(super) fn long(&mut self, length: u64) {
         self.long_polls += 1;
         self.long += length;
     }
 
-    /// Adds the time for which a task was ready before one of these.
+    /// Adds the time for which a task was ready before one of these polls.
     #[inline]
     pub(super) fn was_ready(&mut self, ready_ns: u64) {
         self.ready.add(ready_ns);

@@ -12,7 +12,7 @@ const MAX: usize = 1000;
 pub(crate) struct LongestPoll {
     /// The time for which it held its worker, or ran on a thread that is no worker.
     pub(crate) length: u64,
-    /// The start: of equally long polls the earliest counts as the longest.
+    /// The start. Of equally long polls, the earliest counts as the longest.
     pub(crate) start: Reverse<u64>,
     pub(crate) task: Reverse<u64>,
     pub(crate) row: u32,
@@ -24,14 +24,14 @@ pub(crate) struct LongestPoll {
 /// The longest polls of all that were considered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Longest {
-    /// A heap, once there are as many as are kept: the shortest is its root.
+    /// A heap, once the most polls are kept: the shortest is its root.
     polls: Vec<LongestPoll>,
-    /// The length that a poll must have to be among them; 0 until there are as many as are kept.
+    /// The length that a poll must have to be among them; 0 until the most polls are kept.
     least: u64,
 }
 
 impl Longest {
-    /// Makes room for all of them: later there may be little stack.
+    /// Makes room for all polls, as later there may be little stack.
     pub(crate) fn reserve(&mut self) {
         self.polls.reserve(MAX);
     }
@@ -63,7 +63,7 @@ impl Longest {
         self.least = self.polls[0].length;
     }
 
-    /// Returns the longest first.
+    /// Returns the polls, the longest first.
     pub(crate) fn into_sorted(mut self) -> Vec<LongestPoll> {
         heapsort(&mut self.polls, &|a, b| a > b);
         self.polls

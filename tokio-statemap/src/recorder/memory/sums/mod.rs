@@ -1,9 +1,9 @@
 //! The sums of the whole run: what tasks and workers did, per spawn location, per worker, and per stretch of time.
 //!
-//! Records that leave the store are added up before they are dropped ([`LiveTasks::update`](super::live_tasks::LiveTasks)).
-//! A capture adds the records that are still there to a copy, so that nothing counts twice or is missing. The memory is
-//! bounded by the number of spawn locations. All sums are in ticks, so that the result does not depend on how many parts
-//! they are added up in.
+//! Records that leave the store are added up before they are dropped
+//! ([`LiveTasks::update`](super::live_tasks::LiveTasks)). A capture adds the records that are still there to a copy, so
+//! that nothing counts twice or is missing. The memory is bounded by the number of spawn locations. All sums are in
+//! ticks, so that the result doesn't depend on how many parts they are added up in.
 
 mod histogram;
 mod location;
@@ -47,23 +47,23 @@ pub(crate) struct Sums {
     pub(crate) longest: Longest,
     /// The number of polls that began before what was recorded, or continued after it.
     pub(crate) cut_polls: u64,
-    /// The number of events that were missed before it began anew.
+    /// The number of events that were missed before the sums began anew.
     pub(crate) missed_before: u64,
-    /// The number of polls that still ran at the end; only once [finished](Self::finish).
+    /// The number of polls that still ran at the end. It is known only once [finished](Self::finish).
     pub(crate) running_polls: u64,
     /// By their streams.
     threads: Vec<(StreamId, Box<Thread>)>,
-    /// The place of the window of recording that was added up last, among those that are kept.
+    /// The place of the window that was added up last, among the windows that are kept.
     window: usize,
     has_begun: bool,
     /// When that window began.
     window_from: u64,
-    /// When it began anew, in ticks: what workers did before isn't added up.
+    /// The time when the sums began anew, in ticks: what workers did before isn't added up.
     reset_at: u64,
-    /// Longer polls are long, in ticks. None is until this is [known](Self::expect_long_poll).
+    /// Longer polls are long, in ticks. No poll is until this is [known](Self::expect_long_poll).
     long_poll: u64,
-    /// `true` if the records that are added up now count: those that were there at a reset, and hadn't been added up,
-    /// do not. Which polls go on, and who is which worker, is in them all the same.
+    /// `true` if the records that are added up now count. Records that were there at a reset, and hadn't been added up,
+    /// don't count. They still tell which polls go on, and which thread is which worker.
     counts: bool,
     /// The claims of the batch that is added up; kept for its memory, as hooks evict.
     claims: Vec<Claim>,
@@ -93,25 +93,26 @@ impl Default for Sums {
     }
 }
 
-/// No poll is as long.
+/// No poll is this long.
 const UNKNOWN: u64 = u64::MAX;
 
 const RECENT: usize = 256;
 type Recent = [(u64, u32); RECENT];
 
 impl Sums {
-    /// Says from when on a poll is long, in ticks, unless that was said before: it stays, so that it doesn't matter in how
-    /// many parts polls are added up, though the clock's rate gets better known.
+    /// Sets the length from which on a poll is long, in ticks, unless it was set before. It stays the same though the
+    /// clock's rate gets better known, so that it doesn't matter in how many parts polls are added up.
     pub(crate) fn expect_long_poll(&mut self, ticks: &dyn Fn() -> u64) {
         if self.long_poll == UNKNOWN {
             self.long_poll = ticks();
         }
     }
 
-    /// Adds up these records, of each stream in order, which `live_tasks` was updated
-    /// from, but for the tasks that ended. They are of the window of recording `window`.
+    /// Adds up these records, those of each stream in order. They are of the window `window`, and `live_tasks` was
+    /// updated from them, except for the tasks that ended.
     ///
-    /// Inlined, as hooks evict, and the stack of a hook is bounded; each step is a function of its own for the same reason.
+    /// Inlined, as hooks evict, and the stack of a hook is bounded; each step is a function of its own for the same
+    /// reason.
     #[inline(always)]
     pub(super) fn add(
         &mut self,
@@ -128,7 +129,7 @@ impl Sums {
         self.apply_roles(live_tasks);
     }
 
-    /// Ends what the polls that go on held of the workers that went on elsewhere.
+    /// Ends the time for which open polls held workers, if these moved to other threads.
     #[inline(never)]
     fn apply_roles(&mut self, live_tasks: &LiveTasks) {
         for role in live_tasks.roles() {
@@ -143,7 +144,7 @@ impl Sums {
         }
     }
 
-    /// Applies what threads claimed, in the order of time.
+    /// Applies the claims of threads, in the order of time.
     #[inline(never)]
     fn apply_claims(&mut self) {
         let mut claims = std::mem::take(&mut self.claims);
@@ -160,12 +161,12 @@ impl Sums {
         self.claims = claims;
     }
 
-    /// Returns when it began anew, in ticks; 0 if it never did.
+    /// Returns when the sums began anew, in ticks; 0 if they never did.
     pub(crate) fn reset_at(&self) -> u64 {
         self.reset_at
     }
 
-    /// From when on it is added up, in ticks.
+    /// Returns the time from which on records are added up, in ticks.
     pub(crate) fn from(&self) -> u64 {
         self.stretches.from
     }

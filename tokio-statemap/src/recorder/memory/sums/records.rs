@@ -23,7 +23,7 @@ impl Sums {
         // Taken out, so that the rest of `self` can be changed meanwhile.
         let place = place_of(&mut self.threads, stream);
         let (_, mut thread) = self.threads.remove(place);
-        // It is the last that a thread records.
+        // This is the last record of a thread.
         let has_ended = records.last().is_some_and(|last| last.kind() == Kind::End);
         let are_plain = live_tasks.roles().is_empty();
         let (before, later) = records.split_at(thread.before_reset.min(records.len()));
@@ -39,7 +39,7 @@ impl Sums {
         }
     }
 
-    /// Adds a poll that held its worker until `end`, or for longer than is known.
+    /// Adds a poll that held its worker until `end`. `is_cut` is `true` if the poll is known only in part.
     #[inline]
     pub(super) fn poll(&mut self, poll: &PollOfRow, end: u64, is_cut: bool) {
         let length = end.saturating_sub(poll.start);
@@ -50,7 +50,7 @@ impl Sums {
         self.stretches.poll(poll.start, length, held, place);
         if let Some(worker) = worker {
             match self.workers.get_mut(worker as usize) {
-                // Usually they are all known.
+                // Usually all workers are known.
                 Some((index, worker_sums)) if *index == worker => worker_sums.polls += 1,
                 _ => self.worker(worker).polls += 1,
             }
@@ -90,15 +90,15 @@ impl Sums {
             self.remember_row(task, place);
         }
         let row = &mut self.rows[place as usize];
-        // A root future's number is used again, and stands for all. A task whose origin was recorded late, too, counts
-        // there.
+        // A root future's number is reused, and stands for all its futures. A task whose origin was recorded late, too,
+        // counts there.
         row.tasks = match task & ROOT {
             0 => row.tasks + u64::from(!live_tasks.is_newly_known(task)),
             _ => 1,
         };
     }
 
-    /// Adds a task that was spawned before recording began, and is seen.
+    /// Adds a task that was spawned before recording began, once it is seen.
     #[inline(never)]
     fn late_origin(&mut self, task: u64, live_tasks: &LiveTasks) {
         if self.counts && live_tasks.is_newly_known(task) {
@@ -108,7 +108,8 @@ impl Sums {
         }
     }
 
-    /// Adds the end of a task, unless it was never spawned, or polled: that is a blocking task, or a worker's loop.
+    /// Adds the end of a task, unless the task was never spawned or polled: then it is a blocking task, or a worker's
+    /// loop.
     #[inline]
     fn terminated(&mut self, task: u64, at: u64, live_tasks: &LiveTasks) {
         let is_known = || self.recent_row(task).is_some() || live_tasks.lives(task);
@@ -145,7 +146,7 @@ impl Visitor for Add<'_> {
             self.sums.terminated(poll.task, terminated, self.live_tasks);
         }
         self.add_poll(thread, &poll);
-        // Often there are many in a row.
+        // Often there are many polls in a row.
         let [start, rest @ ..] = after_note(poll.rest) else { return poll.rest };
         if poll.terminated.is_none() && start.whole_poll(rest.first()).is_some() {
             return self.sums.add_usual_polls(thread, poll.rest);
@@ -190,7 +191,7 @@ impl Visitor for Add<'_> {
             }
             Entry::ThreadStart => {
                 self.acts.started = Some(at);
-                // It has done nothing yet.
+                // The thread has done nothing yet.
                 return self.acts_as(thread.worker, at, Does::Run);
             }
             Entry::ThreadStop => self.acts_as(thread.worker, at, Does::Stop),
@@ -201,7 +202,7 @@ impl Visitor for Add<'_> {
                 self.acts_as(thread.worker, at, Does::Park);
             }
             Entry::Unpark => self.acts_as(thread.worker, at, Does::Run),
-            // Notes of what doesn't add up.
+            // The other entries add nothing to the sums.
             _ => return,
         }
         self.acts.is_used |= entry.is_event();
@@ -209,7 +210,7 @@ impl Visitor for Add<'_> {
 }
 
 impl Add<'_> {
-    /// Reads those that were there at a reset, which don't count.
+    /// Reads the records that were there at a reset, which don't count.
     #[inline(never)]
     fn uncounted(&mut self, thread: &mut ThreadState<Begun>, before: &[Record]) {
         self.sums.counts = false;
@@ -224,7 +225,7 @@ impl Add<'_> {
         self.acts.add(worker, (at, does), self.stream, &mut self.sums.claims);
     }
 
-    /// Adds a whole poll, of a thread of which nothing else changes.
+    /// Adds a whole poll of a thread, if nothing else changes for the thread.
     #[inline(never)]
     fn add_poll(&mut self, thread: &mut ThreadState<Begun>, poll: &WholePoll<'_>) {
         let ready_ns = thread.notes.ready_ns_of(*poll.start);
@@ -234,7 +235,7 @@ impl Add<'_> {
         self.sums.poll(&OpenPoll { task, start, ready_ns, more }, poll.end.ticks, false);
     }
 
-    /// Adds a whole poll with which the thread becomes a worker, or during which another one may.
+    /// Adds a whole poll with which the thread becomes a worker, or during which another thread may.
     #[inline(never)]
     fn add_unusual(&mut self, thread: &mut ThreadState<Begun>, poll: &WholePoll<'_>) {
         let ready_ns = thread.notes.ready_ns_of(*poll.start);
@@ -275,7 +276,8 @@ impl Add<'_> {
         self.sums.poll(poll, held_end, false);
     }
 
-    /// Adds the end of a poll that began before this window. Whether its worker was the same all the time isn't known.
+    /// Adds the end of a poll that began before this window. It isn't known whether its worker was the same all the
+    /// time.
     #[inline(never)]
     fn add_cut_poll(&mut self, worker: Option<u32>, task: u64, at: u64) {
         self.sums.cut_polls += 1;

@@ -22,7 +22,7 @@ impl Sums {
             return self.row(Key::Root(task & !ROOT));
         }
         let Some(location) = live_tasks.task(task).and_then(|known| known.location) else {
-            // It may be known later.
+            // The location may be known later.
             return self.row(Key::Unknown);
         };
         let row = self.row(Key::At(location));
@@ -58,7 +58,7 @@ impl Sums {
         self.add_row(key)
     }
 
-    // Two functions, as one takes the allocator's stack, and the other that of a row.
+    // These are two functions, as one needs the stack of the allocator, and the other that of a row.
 
     #[inline(never)]
     fn make_room_for(&mut self, key: Key) {

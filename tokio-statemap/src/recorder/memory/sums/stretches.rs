@@ -13,7 +13,7 @@ pub(crate) struct Stretch {
     pub(crate) held: u64,
     /// The number of polls that began in it.
     pub(crate) polls: u64,
-    /// The longest of these: its length, and the row of its task.
+    /// The longest of these polls: its length, and the row of its task.
     pub(crate) longest: (u64, u32),
     pub(crate) spawned: u64,
     pub(crate) terminated: u64,
@@ -23,14 +23,14 @@ impl Stretch {
     fn merge(&mut self, other: &Self) {
         self.held += other.held;
         self.polls += other.polls;
-        // Of equals the one whose row is greater, so that the order doesn't matter.
+        // Of equally long polls the one with the greater row counts, so that the order doesn't matter.
         self.longest = self.longest.max(other.longest);
         self.spawned += other.spawned;
         self.terminated += other.terminated;
     }
 }
 
-/// All stretches since a moment.
+/// All stretches from a moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stretches {
     /// The beginning of the first, in ticks.
@@ -39,7 +39,7 @@ pub(crate) struct Stretches {
     shift: u32,
     /// The number of stretches so far.
     len: usize,
-    /// Returns the buffers, and makes room for all: later there may be little stack.
+    /// The stretches, and room for all others, as later there may be little stack.
     room: Vec<Stretch>,
 }
 
@@ -62,12 +62,12 @@ impl Stretches {
         &self.room[..self.len]
     }
 
-    /// Returns the length of each, in ticks.
+    /// Returns the length of each stretch, in ticks.
     pub(crate) fn length(&self) -> u64 {
         1 << self.shift
     }
 
-    /// Returns the stretch of a moment; what is earlier than the first is taken to be in it.
+    /// Returns the stretch of a moment. Earlier moments count as part of the first stretch.
     #[inline]
     pub(crate) fn at(&mut self, ticks: u64) -> &mut Stretch {
         let place = ticks.saturating_sub(self.from) >> self.shift;
@@ -77,7 +77,7 @@ impl Stretches {
         self.grow(ticks)
     }
 
-    /// The stretch of a moment, if it is one that is known: with when it begins, and how long it is.
+    /// Returns the stretch of a moment, if there is one so far, with its beginning and its length.
     #[inline]
     pub(crate) fn known(&mut self, ticks: u64) -> Option<(&mut Stretch, u64, u64)> {
         let place = ticks.checked_sub(self.from)? >> self.shift;
@@ -118,7 +118,7 @@ impl Stretches {
             if length >= stretch.longest.0 {
                 stretch.longest = stretch.longest.max((length, row));
             }
-            // Most polls are within one.
+            // Most polls are within one stretch.
             if since.saturating_add(held.saturating_sub(1)) >> shift == place {
                 stretch.held += held;
             } else {
@@ -129,7 +129,7 @@ impl Stretches {
         }
     }
 
-    /// Adds a poll that began in none of them.
+    /// Adds a poll that began in none of the stretches so far.
     #[cold]
     #[inline(never)]
     fn poll_of_new(&mut self, start: u64, length: u64, held: u64, row: u32) {
@@ -145,7 +145,7 @@ impl Stretches {
 
     #[inline(never)]
     fn spread(&mut self, start: u64, end: u64) {
-        // So that the length doesn't change meanwhile.
+        // Adds the last stretch first, so that their length doesn't change meanwhile.
         self.at(end - 1);
         let mut from = start;
         while from < end {
@@ -182,7 +182,7 @@ mod tests {
             let sum = |what: fn(&Stretch) -> u64| forth.all().iter().map(what).sum::<u64>();
             assert_eq!(sum(|s| s.held), polls.iter().map(|&(_, length, _)| length).sum::<u64>());
             assert_eq!(sum(|s| s.polls), n);
-            // No more than fits into a stretch, as none of these polls overlap.
+            // As none of these polls overlap, no more was held than fits into a stretch.
             assert!(forth.all().iter().all(|s| s.held <= forth.length()));
             let longest = forth.all().iter().map(|s| s.longest).max();
             assert_eq!(longest, polls.iter().map(|&(_, length, row)| (length, row)).max());
@@ -200,7 +200,7 @@ mod tests {
             (all.all()[0].polls, all.all()[0].longest, all.all()[1].polls),
             (1, (2 * length, 3), 0)
         );
-        // One that held no worker.
+        // This poll held no worker.
         all.poll(0, length, 0, 4);
         assert_eq!((all.all()[0].polls, all.all()[0].held), (2, length / 2));
     }

@@ -1,4 +1,5 @@
-//! The sums are the same in however many parts they were added up, and those of a plain walk over all records.
+//! The sums are the same in however many parts records are added up, and the same as those of a plain walk over all
+//! records.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,10 +18,11 @@ const WINDOWS: &[Window] = &[
 const END: u64 = 1_200_000;
 const LONG_POLL: u64 = 300;
 
-/// Returns what a random program records: of each thread the records in order.
+/// Returns what a random program records: the records of each thread in order.
 ///
-/// Tasks are spawned in polls at a dozen locations, polled on any thread that doesn't poll them already, for up to a long
-/// time, and end in polls, on whichever thread. Threads park, and some are no workers. Workers move to other threads.
+/// Tasks are spawned in polls at a dozen locations, polled on any thread that doesn't poll them already, for up to a
+/// long time, and end in polls, on whichever thread. Threads park, and some are no workers. Workers move to other
+/// threads.
 fn program(seed: u64) -> Vec<Vec<Record>> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let threads = 1 + random.below(4) as usize;
@@ -53,7 +55,7 @@ fn program(seed: u64) -> Vec<Vec<Record>> {
         let mut push = |kind, payload| of.push(Record::new(now, kind, payload));
         if of_worker(&workers, thread, &mut random) {
             let worker = (!random.once_in(4)).then(|| random.below(3));
-            // Of whoever had it before it is taken.
+            // It is taken from whoever had it before.
             workers
                 .iter_mut()
                 .filter(|w| worker.is_some() && **w == worker)
@@ -127,7 +129,7 @@ fn of_worker(workers: &[Option<u64>], thread: usize, random: &mut Random) -> boo
     random.once_in(if workers[thread].is_none() { 8 } else { 60 })
 }
 
-/// Returns all records of a program added up in parts, as they leave a store that holds so many.
+/// Returns the sums of all records of a program, added up in parts as they leave a store that holds `held` records.
 fn added_up(program: &[Vec<Record>], held: usize, reset_at: Option<u64>) -> Sums {
     let (mut memory, mut windows) = (Memory::default(), Windows::default());
     windows.all.extend(WINDOWS);
@@ -139,7 +141,7 @@ fn added_up(program: &[Vec<Record>], held: usize, reset_at: Option<u64>) -> Sums
     edges.push(u64::MAX);
     let mut reset_at = reset_at;
     for edge in edges {
-        // All that is earlier may still be in the store.
+        // All earlier records may still be in the store.
         if let Some(at) = reset_at.take_if(|at| *at <= edge) {
             let waits = |(records, &from): (&Vec<Record>, &usize)| -> Vec<Record> {
                 records[from..].iter().filter(|record| record.ticks <= at).copied().collect()
@@ -189,7 +191,7 @@ fn told(sums: Sums) -> Told {
     let mut rows: Vec<_> = sums.rows.iter().filter(|r| r.polls() + r.tasks > 0).cloned().collect();
     rows.sort_by_key(|row| row.key);
     let worker = |w: &WorkerSums| [w.running, w.parked, w.parks, w.polls];
-    // Which row is the longest's is a matter of their order.
+    // The row of the longest poll depends on the order of the rows.
     let stretch = |s: &stretches::Stretch| stretches::Stretch { longest: (s.longest.0, 0), ..*s };
     Told {
         workers: sums.workers.iter().map(|(index, w)| (*index, worker(w))).collect(),
@@ -237,7 +239,7 @@ fn the_sums_are_the_same_however_little_is_held() {
         cut += whole.polls[0];
         running += whole.polls[1];
     }
-    // There is something to be added up of each kind.
+    // There is something of each kind to add up.
     assert!(polls > 50_000 && cut > 100 && running > 50 && off_worker > 1000);
     assert!(long > 1000 && ready_ns > 1000, "{long} {ready_ns}");
 }
@@ -245,7 +247,7 @@ fn the_sums_are_the_same_however_little_is_held() {
 /// The sums of a location: tasks, polls, their time in all, long ones, their time, and how long tasks were ready.
 type Found = [u64; 6];
 
-/// Returns what a plain walk over the records of each thread finds, where each of them is a worker.
+/// Returns what a plain walk over the records of each thread finds, if each thread is a worker.
 fn walk(program: &[Vec<Record>]) -> BTreeMap<Key, Found> {
     let mut places = HashMap::new();
     // The tasks that were seen in each window.
@@ -275,7 +277,7 @@ fn walk(program: &[Vec<Record>]) -> BTreeMap<Key, Found> {
                 _ => continue,
             };
             places.insert(id, Key::At(at));
-            // One that was seen in the window before is known.
+            // A task that was seen in the window before is known.
             let before = window_of(record).checked_sub(1);
             let is_known = is_late && before.is_some_and(|before| seen[before].contains(&id));
             found.entry(Key::At(at)).or_default()[0] += u64::from(!is_known);
@@ -328,7 +330,7 @@ fn walk(program: &[Vec<Record>]) -> BTreeMap<Key, Found> {
 #[test]
 fn the_sums_are_those_of_a_plain_walk() {
     for seed in 0..200 {
-        // What a poll that lost its worker held is another matter.
+        // Workers don't move here: how long a poll that lost its worker held it is another matter.
         let mut program = program(seed);
         for (worker, records) in (1..).zip(&mut program) {
             records.retain(|r| r.kind() != Kind::Role);
@@ -375,7 +377,7 @@ fn a_poll_is_on_one_side_of_a_reset() {
             let whole = added_up(&program, usize::MAX, None);
             let polls = |sums: &Sums| sums.rows.iter().map(LocationSums::polls).sum::<u64>();
             let tasks = |sums: &Sums| sums.rows.iter().map(|row| row.tasks).sum::<u64>();
-            // Those that still run come again.
+            // The polls that still run come again.
             let over = polls(&sums) - sums.running_polls;
             assert_eq!(over + polls(&after), polls(&whole), "{seed} {at}");
             assert_eq!(tasks(&sums) + tasks(&after), tasks(&whole), "{seed} {at}");

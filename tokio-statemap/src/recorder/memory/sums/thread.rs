@@ -9,7 +9,7 @@ use crate::recorder::store::segment::StreamId;
 pub(super) struct Begun {
     pub(super) row: u32,
     pub(super) worker: Option<u32>,
-    /// When its worker was given to another thread, in ticks.
+    /// The time when its worker was given to another thread, in ticks.
     pub(super) held_until: Option<u64>,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct Thread {
 /// The activity of a thread as a worker.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acts {
-    /// The worker that it claimed last in this window, and the activity of that.
+    /// The worker that it claimed last in this window, and the activity that it claimed.
     claimed: Option<(u32, Does)>,
-    /// As which worker it acted last in this window.
+    /// The worker as which it acted last in this window.
     last_worker: Option<u32>,
     pub(super) started: Option<u64>,
     /// `true` if it has done anything since it started.
@@ -37,7 +37,7 @@ pub(super) struct Acts {
 }
 
 impl Acts {
-    /// It acts as its worker, if it is one.
+    /// Notes what it does as its worker, if it is one.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -74,13 +74,13 @@ impl Acts {
         claims.push(claim);
     }
 
-    /// Forgets what it claimed: a task terminated here outside of a poll, which may be the run loop of its worker. What it
-    /// does next as a worker is another claim.
+    /// Forgets what it claimed, as a task terminated here outside of a poll: it may be the run loop of its worker. What
+    /// the thread does next as a worker is another claim.
     pub(super) fn forget_claim(&mut self) {
         self.claimed = None;
     }
 
-    /// Recording began anew: in between it may have lost its worker.
+    /// Called as recording begins anew: in between, the thread may have lost its worker.
     pub(super) fn enter_window(&mut self) {
         (self.claimed, self.last_worker) = (None, None);
     }

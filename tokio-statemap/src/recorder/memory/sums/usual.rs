@@ -1,4 +1,4 @@
-//! Whole polls in a row, as most records are: added up in one go.
+//! Adds up whole polls in a row, as most records are, in one go.
 
 use crate::recorder::memory::sums::thread::Begun;
 use crate::recorder::memory::sums::{RECENT, Recent, Sums};
@@ -22,12 +22,12 @@ struct Poll {
 }
 
 impl Usual<'_> {
-    /// Returns the poll that `start` and `end` are, if they are one that is as usual.
+    /// Returns the poll from `start` to `end`, if it is a usual one.
     #[inline(always)]
     fn poll(&self, start: Record, end: Record) -> Option<Poll> {
         let task = start.whole_poll(Some(&end))?;
         let (known, row) = self.recent[task as usize % RECENT];
-        // What would be negative is too long.
+        // A negative difference would wrap around, and is too long.
         let since = start.ticks.wrapping_sub(self.from);
         let length = end.ticks.wrapping_sub(start.ticks);
         let is_within = since < self.length && length <= self.length - since;
@@ -41,9 +41,9 @@ impl Usual<'_> {
 }
 
 impl Sums {
-    /// Adds the whole polls that `records` begin with, of a thread that runs and of which nothing else changes, as
-    /// [`add_poll`](Self::add_poll) would add each. It stops before what is not as usual: a task that wasn't polled
-    /// recently, a poll that may be among the longest, the end of a stretch of time. Returns the rest.
+    /// Adds the whole polls that `records` begin with, as [`add_poll`](Self::add_poll) would add each. They are of a
+    /// thread that runs, and nothing else changes for it. Stops before what is unusual: a task that wasn't polled
+    /// recently, a poll that may be among the longest, or the end of a stretch of time. Returns the rest.
     #[inline(never)]
     pub(super) fn add_usual_polls<'a>(
         &mut self,
@@ -60,7 +60,7 @@ impl Sums {
         let Some((stretch, from, length)) = stretches.known(first.ticks) else { return records };
         let usual = Usual { from, length, least: longest.least(), recent };
         let mut later = records;
-        // One location at a time, so that its sums stay in registers.
+        // The polls of one location are added up together, so that its sums stay in registers.
         while let [start, end, ..] = after_note(later) {
             let Some(Poll { row, .. }) = usual.poll(*start, *end) else { break };
             let Some(sums) = rows.get_mut(row as usize) else { break };

@@ -6,7 +6,7 @@ use crate::recorder::store::segment::Segment;
 use crate::recorder::window::Window;
 
 impl Sums {
-    /// Enters a later window. The polls that were open when one ended are known up to then.
+    /// Enters a later window. Polls that were open when a window ended are known up to its end.
     #[inline(never)]
     pub(crate) fn enter_window(&mut self, window: usize, windows: &[Window]) {
         if !self.has_begun {
@@ -33,7 +33,7 @@ impl Sums {
         let mut threads = std::mem::take(&mut self.threads);
         for (_, thread) in &mut threads {
             for poll in std::mem::take(&mut thread.state.polls) {
-                // Where a window ended before a reset, it is in what was before.
+                // If the window ended before a reset, the poll is in the sums before that.
                 if self.reset_at == 0 || at > self.reset_at {
                     self.cut_polls += 1;
                     let end = poll.more.held_until.unwrap_or(at);
@@ -67,9 +67,10 @@ impl Sums {
         }
     }
 
-    /// Begins anew at `now`. The records in `segments`, which are all that are not added up yet, won't count when they are.
+    /// Begins anew at `now`. The records in `segments`, which are all that are not added up yet, won't count once they
+    /// are added up.
     pub(crate) fn reset(&mut self, now: u64, segments: &[Segment]) {
-        // Polls that go on have their places.
+        // The rows stay, as open polls have their places.
         for row in &mut self.rows {
             *row = LocationSums::new(row.key);
         }

@@ -43,7 +43,7 @@ impl WorkerSums {
     pub(super) fn claimed(&mut self, claim: Claim, from: u64) {
         let before = self.owner.replace(claim.stream);
         if claim.does == Does::Stop && before.is_some_and(|before| before != claim.stream) {
-            // It moved to another thread: the end of this thread is not its end.
+            // The worker moved to another thread: the end of this thread is not the worker's.
             self.owner = before;
             return;
         }
@@ -69,7 +69,7 @@ impl WorkerSums {
         self.since = self.since.max(to);
     }
 
-    /// Skips the time until `from`, of which nothing is known.
+    /// Skips the time until `from`, about which nothing is known.
     pub(super) fn skip_to(&mut self, from: u64) {
         self.since = self.since.max(from);
         if let Some((_, since)) = &mut self.before_stop {

@@ -19,7 +19,7 @@ struct Filled {
     rings: ThreadEnd,
     /// The number of empty chunks that the thread is given each time one is full.
     given: usize,
-    /// `true` if it finds an empty chunk elsewhere if it was given none.
+    /// `true` if the thread finds an empty chunk elsewhere when it was given none.
     finds: bool,
 }
 
@@ -33,7 +33,7 @@ impl Filled {
         Self { store, buffer, writer, rings, given, finds: true }
     }
 
-    /// Buffers are used again: the watcher of another test's recorder may interrupt what is written here.
+    /// Adds a record. Buffers are reused, so the watcher of another test's recorder may interrupt what is written here.
     fn add(&mut self, ticks: u64, kind: Kind) {
         let record = Record::new(ticks, kind, ticks);
         let Some(writer) = self.writer.take() else { unreachable!() };
@@ -41,7 +41,7 @@ impl Filled {
             writer
         } else {
             let notes = writer.chunk().items().iter().filter(|r| !r.is_event()).count();
-            // By turns it finds one, and hands the full one over itself.
+            // By turns, the thread finds a chunk, and hands the full one over itself.
             self.finds = !self.finds;
             let find = || self.finds.then(|| lock(&self.store).take_writer());
             let next = self.rings.exchange(writer, notes, find).unwrap_or_else(|full| {
@@ -62,7 +62,7 @@ impl Filled {
         lock(&self.store).events()
     }
 
-    /// Another thread goes on with it, whose stream is 4.
+    /// Lets another thread, whose stream is 4, continue with it.
     fn reassign(&mut self) {
         self.buffer.reassign(4, self.writer.take(), &mut self.rings, &self.store);
         let writer = lock(&self.store).take_unused();

@@ -71,7 +71,7 @@ impl Changes {
             return;
         }
         self.0.push(from_ns << 1 | 1);
-        // What lasts to the end has no change there.
+        // A state that lasts to the end has no change there.
         if to_ns < context.at(u64::MAX) {
             self.0.push(to_ns << 1);
         }

@@ -42,7 +42,7 @@ pub(super) mod track {
     pub(in super::super) const COUNTER_UNIT: u32 = 3;
 
     pub(in super::super) const CHRONOLOGICAL: u64 = 2;
-    /// By the ranks of the children.
+    /// Sorted by the ranks of the children.
     pub(in super::super) const EXPLICIT: u64 = 3;
     pub(in super::super) const UNIT_COUNT: u64 = 2;
 }

@@ -170,8 +170,8 @@ impl Writer<'_> {
         Ok(Some(flow))
     }
 
-    /// Marks the wake for a poll on the track of the task that woke, and returns the flow from there, if it is known in which poll
-    /// and when that was.
+    /// Marks the wake for a poll on the track of the task that woke the other, and returns the flow from there, if the
+    /// poll and the time of the wake are known.
     fn wake(&self, poll: &Poll, trace: &mut Trace<impl Write>) -> io::Result<Option<u64>> {
         let tasks = &self.context.timeline().tasks;
         let by = match poll.woken_by() {
@@ -196,8 +196,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns when the task of `poll` was woken for it, in ns, if that was in one of `polls`. A task that is woken in its own poll is ready
-/// from the end of that on, and the time of the wake isn't known.
+/// Returns when the task of `poll` was woken for it, in ns, if that was in one of `polls`. The time isn't known for a
+/// task that is woken in its own poll, as it is only ready from the end of that poll on.
 fn wake_within(poll: &Poll, polls: &[Poll]) -> Option<u64> {
     let within = &polls[poll.woken_in(polls)?];
     Some(poll.ready_ns()?.clamp(within.start_ns(), within.end_ns().unwrap_or(u64::MAX)))

@@ -30,9 +30,9 @@ pub(super) struct Text(u64);
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Children {
     None,
-    /// By rank.
+    /// Sorted by rank.
     Ranked,
-    /// By first event.
+    /// Sorted by first event.
     ByTime,
 }
 

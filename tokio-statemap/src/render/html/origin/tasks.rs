@@ -7,8 +7,8 @@
 //! - for tasks, the spawn location (from 1 on, 0 for none); otherwise that of the task before;
 //! - for tasks, the parent if its row is missing: 0 and the number of a root future, or 1 and an id;
 //! - for transitions, the time: 1 if it is earlier than in the columns, else 0, and the difference in ns;
-//! - for waits, the index of the wait (0: unknown); otherwise that of the tag. The tag behind all waits is that of tasks
-//!   whose waker nothing took;
+//! - for waits, the index of the wait (0: unknown); otherwise that of the tag. The tag behind all waits is that of
+//!   tasks whose waker nothing took;
 //! - for polls, the worker from 1 on, or 0; otherwise that of the columns, or if they have none, that of the poll
 //!   before;
 //! - for polls, the thread; otherwise the one that the worker was last on;

@@ -148,6 +148,6 @@ pub(super) struct Drawn {
     pub(super) state: u32,
     pub(super) worker: Option<u16>,
     pub(super) tag: Option<u64>,
-    /// As in the column, for polls.
+    /// The waker of a poll, as in the column.
     pub(super) waker: u64,
 }

@@ -203,7 +203,7 @@ impl File {
     }
 }
 
-/// Returns who woke the task of a poll. The column says so, but for exceptions.
+/// Returns who woke the task of a poll: as in the column, unless there is an exception.
 fn woken_by(exception: Option<[u64; 1]>, waker: u64) -> Result<Option<Waker>, String> {
     Ok(match (exception, waker) {
         (Some([packed]), 0 | NOT_SHOWN) => WokenBy::unpack(packed).map(Waker::Known),

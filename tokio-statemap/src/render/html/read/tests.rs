@@ -1,4 +1,4 @@
-//! A page yields the same data as the files of its run, also where the columns don't contain it.
+//! Tests that a page yields the same data as the files of its run, even where the columns don't contain it.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ fn a_page_holds_the_data_of_its_run() {
 fn data_beyond_the_columns_is_kept() {
     let mut timeline = timeline(60, 3);
     timeline.runtime = Some("a name/\"quoted\" ".to_owned());
-    // The page draws them up to the end.
+    // The page draws these up to the end.
     timeline.end_ns -= timeline.length_ns() / 3;
     let keys: Vec<_> = timeline.tasks.iter().map(|task| task.key).collect();
     for (n, task) in timeline.tasks.iter_mut().enumerate() {
@@ -74,7 +74,7 @@ fn data_beyond_the_columns_is_kept() {
                 1 => Some(WokenBy::Runtime),
                 2 => Some(WokenBy::BlockingTask),
                 3 => Some(WokenBy::Thread),
-                // One that has a row, and one that has none.
+                // One task that has a row, and one that has none.
                 4 => Some(WokenBy::Task(keys[(n * 5 + k) % keys.len()])),
                 5 => Some(WokenBy::Task(TaskKey::Spawned(1 << 40))),
                 _ => Some(WokenBy::Task(TaskKey::Root(3))),
@@ -138,7 +138,7 @@ fn data_beyond_the_columns_takes_little_room() {
 fn any_damage_is_an_error_and_no_panic() {
     let page = page_of(&timeline(20, 1));
     let text = std::str::from_utf8(&page).expect("a page is UTF-8");
-    // Not in the script, which isn't read here.
+    // The parts outside of the script, which isn't read here.
     let ends = |begin: &'static str| {
         text.match_indices(begin)
             .map(|(at, _)| at..at + text[at..].find("</script>").expect("an end"))

@@ -22,7 +22,8 @@ fn start_ns(n: usize) -> u64 {
     (20 + 50 * n as u64) * MS
 }
 
-/// Returns a function that sleeps in 12 polls, each of which keeps another task waiting; or only short polls.
+/// Returns a run in which a function sleeps in 12 polls, each of which keeps another task waiting; or a run with short
+/// polls only.
 fn run(sleeps: bool) -> Timeline {
     let mut timeline = timeline(120);
     timeline.long_polls.sampling.state = SamplingState::On;

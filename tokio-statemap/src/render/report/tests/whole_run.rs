@@ -26,7 +26,7 @@ fn location(at: Option<SpawnLocation>, short: u64, long: u64, long_ns: u64) -> L
     }
 }
 
-/// Returns an hour of two workers that were running a tenth of it, of which the last second is kept.
+/// Returns an hour of two workers that were running for a tenth of it. The last second is kept.
 fn of_an_hour(tasks: Vec<Task>, locations: Vec<LocationSummary>) -> Timeline {
     const HOUR: u64 = 3_600_000 * MS;
     let mut timeline = timeline(120);

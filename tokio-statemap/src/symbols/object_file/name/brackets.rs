@@ -52,8 +52,8 @@ pub(super) fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &
     None
 }
 
-/// Returns the beginning of the path or type that ends at `end`: after the last bracket or comma before it
-/// that isn't within its own brackets.
+/// Returns the beginning of the path or type that ends at `end`: the position after the last bracket or comma before it
+/// that isn't within the path's own brackets.
 pub(super) fn start_of(text: &str, end: usize) -> usize {
     let mut depth = 0_u32;
     let bytes = text.as_bytes();

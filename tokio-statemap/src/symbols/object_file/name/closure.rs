@@ -22,8 +22,7 @@ pub(crate) fn body(name: &str) -> Option<Body> {
     }
 }
 
-/// Returns the name of the function that a chain of closures is in. An `impl` without a name is marked
-/// `{impl}`.
+/// Returns the name of the function that contains a chain of closures. An `impl` without a name is marked `{impl}`.
 pub(super) fn without_closures(name: &str) -> String {
     let mut name = name;
     while let Some((before, last)) = split_last(name) {
@@ -44,9 +43,8 @@ pub(super) fn without_closures(name: &str) -> String {
     text
 }
 
-/// Returns the path of the body `name` by the name of its caller, which is generic over it: for
-/// `{async_fn#0}` in `poll<shop::handle::{async_fn_env#0}, …>` it is `shop::handle`. Returns `None` if there
-/// is no such type, or several.
+/// Returns the path of the body `name` by the name of its caller, which is generic over it. For `{async_fn#0}` in
+/// `poll<shop::handle::{async_fn_env#0}, …>` it is `shop::handle`. Returns `None` if there is no such type, or several.
 pub(crate) fn defined_in<'a>(name: &str, caller: &'a str) -> Option<&'a str> {
     let kind = name.find('#').filter(|_| name.starts_with('{'))?;
     let of_type = format!("::{}_env{}", &name[..kind], &name[kind..]);

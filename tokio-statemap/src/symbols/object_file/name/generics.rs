@@ -5,7 +5,7 @@ use super::brackets::{end_of, split_last};
 /// The longest list of types that is shown.
 const MAX_CHARS: usize = 60;
 
-/// The depth to which types are read: a file may have symbols of any depth.
+/// The depth to which types are read, as the symbols of a file may have any depth.
 const MAX_DEPTH: u32 = 64;
 
 /// Replaces types by `<…>` if they are too long or too deep, or have parts that the compiler made up.
@@ -19,7 +19,7 @@ fn shortened_to(name: &str, depth: u32) -> String {
     while let Some(at) = rest.find('<') {
         let (before, after) = (&rest[..at], &rest[at + 1..]);
         let Some(end) = end_of(after) else { break };
-        // `drop_in_place::<T>` is written so in expressions only.
+        // `drop_in_place::<T>` is only written like this in expressions.
         text += before.strip_suffix("::").unwrap_or(before);
         let inner = &after[..end];
         // The brackets of `<T as Trait>::f` are no list.
@@ -44,7 +44,7 @@ fn types(list: &str, depth: u32) -> String {
     if is_shown { text } else { "…".to_owned() }
 }
 
-/// Returns the type of a body, if the list is that alone: `async shop::handle`, `closure of shop::sum`.
+/// Returns the type of a body, if the list has nothing else: `async shop::handle`, `closure of shop::sum`.
 fn body(list: &str) -> Option<String> {
     let (path, last) = split_last(list).filter(|_| !list.contains(','))?;
     let path = super::closure::without_closures(path);
@@ -59,7 +59,7 @@ fn body(list: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// On the stack of any thread.
+    /// These are on the stack of any thread.
     #[test]
     #[ignore = "slow"]
     fn types_may_be_of_any_depth() {

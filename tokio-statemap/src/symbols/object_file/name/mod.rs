@@ -8,8 +8,7 @@ pub(super) use brackets::split_last;
 pub(in crate::symbols) use closure::Body;
 pub(super) use closure::{body, defined_in};
 
-/// Returns `true` if `name` is a symbol, which includes the path of the function, and not the function's own
-/// name.
+/// Returns `true` if `name` is a symbol, which includes the path of the function, rather than the function's own name.
 pub(super) fn is_mangled(name: &str) -> bool {
     rustc_demangle::try_demangle(name).is_ok()
 }
@@ -31,7 +30,7 @@ pub(in crate::symbols) fn readable(path: &str, body: Option<Body>) -> String {
     }
 }
 
-/// Private modules of the standard library, of which the public path is another.
+/// Private modules of the standard library whose public path differs.
 const PRIVATE: [(&str, &str); 3] = [
     ("std::thread::functions::", "std::thread::"),
     ("std::thread::join_handle::", "std::thread::"),

@@ -33,7 +33,7 @@ pub(crate) fn registers() -> Registers {
     Registers { instruction_pointer, stack_pointer, frame_pointer: Some(frame_pointer), link }
 }
 
-/// The end of a function's stack. The stack of its callees is below.
+/// The end of a function's stack. The stack of the functions that it calls is below.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StackEnd {
     address: u64,
@@ -48,22 +48,22 @@ impl StackEnd {
         Self { address: registers().stack_pointer, _of_thread: PhantomData }
     }
 
-    /// Returns the end of these words.
+    /// Returns the end of the stack that these words are.
     #[cfg(test)]
     pub(crate) fn of_words(words: &[u64]) -> Self {
         Self { address: words.as_ptr_range().end.addr() as u64, _of_thread: PhantomData }
     }
 
-    /// Returns the distance of `here` from the end, in bytes; or `None` if it is more than is copied of a
-    /// stack, or negative, in which case `here` is on another stack.
+    /// Returns the distance of `here` from the end, in bytes. `None` if it is more than is copied of a stack, or
+    /// negative, in which case `here` is on another stack.
     #[inline]
     pub(crate) fn depth_of(self, here: &Registers) -> Option<u32> {
         let depth = self.address.checked_sub(here.stack_pointer)?;
         (depth <= STACK_BYTES as u64).then_some(depth as u32)
     }
 
-    /// Returns `true` if each of these words is as many bytes above the stack pointer of `here` as it says, as in a
-    /// [`CopyOfOwn`] of the same depth. The last one is farthest out.
+    /// Returns `true` if the stack has each of these words at its distance above the stack pointer of `here`, as a
+    /// [`CopyOfOwn`] of the same depth has. The last word is farthest out.
     #[inline]
     pub(crate) fn has_words<W>(
         self,
@@ -77,7 +77,7 @@ impl StackEnd {
         }
         for each in words {
             let (offset, expected) = word(each);
-            // One that is farther out than the last isn't there.
+            // A word that is farther out than the last may not be on the stack.
             if offset > last.0 || Self::at(here.stack_pointer + u64::from(offset)) != expected {
                 return false;
             }
@@ -103,8 +103,8 @@ impl StackEnd {
         // An instruction is needed, as the word is in the frame of another function, which the compiler
         // assumes to be private.
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the address is between two places of this thread's stack, which are at most 256 KiB apart
-        // and in use: the upper one is in the frame of a function that called that of the lower one, or next to it. Test:
+        // SAFETY: the address is between two places of this thread's stack, which are at most 256 KiB apart and in use:
+        // the upper one is in the frame of a function that called that of the lower one, or next to it. Test:
         // `sys::threads::stack::own::tests::the_stack_is_this_one`.
         unsafe {
             std::arch::asm!(

@@ -35,7 +35,7 @@ pub(crate) enum Unavailable {
     SignalBlocked,
     /// The system provides no timer on the thread's CPU clock: the thread has ended, or a limit is reached.
     NoTimer,
-    /// The thread handles a fault, or answers a request, or as many threads are asked as can be.
+    /// The thread handles a fault, or answers a request, or no more threads can be asked at once.
     Busy,
 }
 
@@ -62,7 +62,7 @@ impl Drop for Taken {
 /// The state of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// The thread was on no processor at a tick, so far.
+    /// So far, the thread was on no processor at a tick.
     NotYet,
     /// The copy was made long after the tick. Either the tick was within a system call that slept afterwards,
     /// or the host of a virtual machine had taken the processor without reporting it.
@@ -79,8 +79,8 @@ pub(crate) struct RunningStack {
 }
 
 impl Request {
-    /// Asks the thread `id` for its stack, at the next tick at which it is on a processor. The handler calls `now`, which
-    /// must be async-signal-safe.
+    /// Asks the thread `id` for its stack, at the next tick at which it is on a processor. The handler calls `now`,
+    /// which must be async-signal-safe.
     pub(crate) fn new(id: i32, now: fn() -> u64) -> Result<Self, Unavailable> {
         let blocked = proc::blocked_signals(id).unwrap_or_default();
         let is_blocked = |signal: c_int| blocked & 1 << (signal - 1) != 0;
@@ -88,7 +88,7 @@ impl Request {
             let may_answer = asked::may_answer(id, threads::cpu_ns_of(id));
             return Err(if may_answer { Unavailable::Busy } else { Unavailable::SignalBlocked });
         }
-        // It handles a fault, such as a stack overflow. Its alternate stack has hardly room for one handler
+        // The thread handles a fault, such as a stack overflow. Its alternate stack has hardly room for one handler
         // more.
         if is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS) {
             return Err(Unavailable::Busy);
@@ -159,7 +159,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
     use std::sync::mpsc;
 
-    /// Ends threads that run, also if what asks them panics: a scope waits for its threads.
+    /// Ends running threads, even if what asks them panics: a scope waits for its threads.
     struct Stops<'a>(&'a AtomicBool);
 
     impl Drop for Stops<'_> {
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Runs `ask` with the ids of `n` threads that run.
+    /// Runs `ask` with the ids of `n` running threads.
     fn with_running(n: usize, ask: impl FnOnce(&[i32])) {
         let stop = AtomicBool::new(false);
         let (tell, told) = mpsc::channel();
@@ -269,8 +269,8 @@ mod tests {
         });
     }
 
-    /// Rust's threads have an alternate stack of 8 KiB, and a signal's frame takes 3.6 on a processor with AVX-512: a second
-    /// handler with its own finds no room there.
+    /// Rust's threads have an alternate stack of 8 KiB, and a signal's frame takes 3.6 KiB on a processor with AVX-512.
+    /// So a second handler finds no room there.
     #[test]
     fn no_other_handler_runs_on_top_of_it() {
         extern "C" fn needs_some_stack(_: c_int) {
@@ -292,7 +292,7 @@ mod tests {
                 (0..100).for_each(|_| drop(copy(ids[0])));
             });
         });
-        // Where frames are smaller there is room for both.
+        // If frames are smaller, there is room for both.
         let mask = crate::sys::signal::action(libc::SIGURG).sa_mask;
         // SAFETY: the set was returned by the system.
         let waits = |signal| unsafe { libc::sigismember(&raw const mask, signal) == 1 };

@@ -73,9 +73,9 @@ impl Draft {
         self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
     }
 
-    /// Ends the waits: forgets what is only noted for this. With `sees_wakers`, it gives each poll in which nothing cloned the
-    /// task's waker the place where the task waited before, in the same window: what keeps its waker clones it once. Of a
-    /// root future its probe tells.
+    /// Finishes the waits, and forgets what is only recorded for them. With `sees_wakers`, a poll in which nothing
+    /// cloned the task's waker gets the place where the task waited before, in the same window: a future that keeps its
+    /// waker clones it once. The waits of a root future are recorded by its probe.
     pub(super) fn end_waits(
         &mut self,
         id: u64,
@@ -92,7 +92,7 @@ impl Draft {
             let window = windows.partition_point(|&(from, _)| from <= start_ns);
             let is_recent = start_ns >= recent_ns;
             if before.is_none_or(|before| before != (window, is_recent)) {
-                // What was in between isn't kept, but where it waited as that ended.
+                // The polls in between aren't kept, but the place where the task waited after them is.
                 let goes_on = is_recent && before.is_none_or(|(of, _)| of == window);
                 last = self.wait.filter(|_| goes_on).and_then(|before| before.wait);
             }
@@ -105,7 +105,7 @@ impl Draft {
         }
     }
 
-    /// Returns the finished task; `None` if it is none.
+    /// Returns the finished task; `None` if this isn't a task.
     pub(super) fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
         if !self.is_task() {
             return None;
@@ -182,10 +182,10 @@ const CLOCKS_DIFFER_NS: u64 = 1_000;
 
 /// Orders the polls from different threads, and ends those that were over when the next one began.
 ///
-/// A task can be polled elsewhere before the hook for the end of its poll runs, if it is woken by
-/// then and the thread is off-CPU in between. That poll was over when the task was queued, which is
-/// when it became ready for the next one, as Tokio measures it. Where wakers are seen, it may have been
-/// woken within that poll, so it isn't known more than that it was over when the next one began.
+/// A task can be polled elsewhere before the hook for the end of its poll runs, if it is woken by then and the thread
+/// is off-CPU in between. That poll was over when the task was queued, which is when it became ready for the next one,
+/// as Tokio measures it. If wakers are seen, the task may have been woken within that poll, so the poll is only known
+/// to have been over when the next one began.
 ///
 /// A poll that is still running sorts last, even if the clock of its thread is behind by
 /// [`CLOCKS_DIFFER_NS`].
@@ -194,7 +194,7 @@ fn order(polls: &mut [Poll], sees_wakers: bool) {
         let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
         (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
     };
-    // Most are in order already, which the sort would find out slowly.
+    // Most polls are in order already, and this check is faster than the sort.
     if polls.windows(2).any(|pair| key(&pair[0]) > key(&pair[1])) {
         crate::util::sort::by_key(polls, key);
     }

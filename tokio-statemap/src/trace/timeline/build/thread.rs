@@ -29,8 +29,7 @@ pub(super) struct Thread {
     pub(super) claims: Vec<Claim>,
     /// The number of claims from previous windows.
     pub(super) claims_before: usize,
-    /// The last time at which something terminated outside of a poll: it may be the run loop of its
-    /// worker.
+    /// The last time at which something terminated outside of a poll, which may be the run loop of the thread's worker.
     pub(super) run_ended_ns: Option<u64>,
     pub(super) started_ns: Option<u64>,
     pub(super) stopped_ns: Option<u64>,
@@ -155,8 +154,8 @@ impl Thread {
     /// Records that a task terminated on this thread.
     pub(super) fn terminate_task(&mut self, time_ns: u64) {
         if self.polls.is_empty() {
-            // It may be the run loop of a worker that continues elsewhere, so the thread's next
-            // action as a worker is a new claim.
+            // This may be the run loop of a worker that continues elsewhere, so the thread's next action as a worker is
+            // a new claim.
             self.worker = None;
             self.run_ended_ns = Some(time_ns);
         }
@@ -190,8 +189,8 @@ impl Thread {
         }
         match self.claims[self.claims_before..].last() {
             Some(&before) if before.worker != worker => {
-                // After the run loop of one worker ended, the pool gave the thread that of another.
-                // This happens when a runtime shuts down right after its start.
+                // After the run loop of one worker ended, the pool gave the thread the run loop of another. This
+                // happens when a runtime shuts down right after its start.
                 let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
                 self.claims.push(Claim { time_ns, state: WorkerState::Stopped, ..before });
             }

@@ -49,7 +49,7 @@ pub(super) fn named(addresses: &[(u64, Arc<[StackFrame]>)]) -> Vec<Located> {
     if let Some(clones) = all.iter().rposition(|located| clones_waker(&located.frame.function)) {
         all.drain(..=clones);
     }
-    // What is further out is the runtime, if the runtime's waker was cloned.
+    // Callers of the runtime's poll function are the runtime, if the runtime's waker was cloned.
     let polls = all.iter().position(|located| polls_task(&located.frame));
     all.truncate(polls.unwrap_or(all.len()));
     all.reverse();

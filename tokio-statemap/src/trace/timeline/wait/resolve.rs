@@ -12,7 +12,7 @@ use crate::util::map::Map;
 use crate::util::quantity::count;
 use crate::util::slow::Slow;
 
-/// The most calls from the innermost one among which the function that clones the waker is searched.
+/// The number of innermost calls among which the function that clones the waker is searched.
 const OWN_CALLS: usize = 16;
 
 impl Timeline {
@@ -109,8 +109,9 @@ fn look_up(chain: &Chain, resolver: &mut Resolver) -> (Vec<Located>, bool) {
     (named(&places), is_unnamed)
 }
 
-/// Returns the addresses of a chain, innermost first, without those of the function that clones the waker and its callees.
-/// Nobody sees these, and finding the lines of this library's functions takes as long as those of all others.
+/// Returns the addresses of a chain, innermost first, without those of the function that clones the waker and its
+/// callees. They are never shown, and finding the lines of this library's functions takes as long as those of all
+/// others.
 fn of_task(chain: &Chain, resolver: &mut Resolver) -> Vec<u64> {
     let mut addresses: Vec<_> = chain.addresses().collect();
     let clones = addresses.iter().take(OWN_CALLS).rposition(|&address| {

@@ -360,7 +360,7 @@ mod tests {
             (&["a:1 b:2 Sleep"][..], "a:1(b:2(Sleep:0))"),
             (&["a:1 b:2@7 Sleep", "a:1 c:3@8 Recv"], "a:1(b:2(Sleep:0) c:3(Recv:0))"),
             (&["a:1 All b:2 Sleep", "a:1 All c:3 Recv"], "a:1(All:0(b:2(Sleep:0) c:3(Recv:0)))"),
-            // They were awaited one after the other at the same line.
+            // These were awaited one after the other at the same line.
             (&["a:1 b:2 Sleep", "a:1 c:3 Recv"], "a:1(c:3(Recv:0))"),
             // Two calls of the same function.
             (&["a:1 b:2@7 Sleep", "a:1 b:2@8 Sleep"], "a:1(b:2(Sleep:0) b:2(Sleep:0))"),

@@ -13,10 +13,10 @@ use crate::sys::threads::stack::test_stacks::{
     Guarded, with_alternate_stack, without_alternate_stack,
 };
 
-/// The stack of a thread that isn't meant to have little, in bytes.
+/// The stack of a thread that isn't meant to have a small one, in bytes.
 const ENOUGH: usize = 2 << 20;
 
-/// As much as the C library's threads have at least.
+/// The smallest stack that the C library allows.
 const TINY: usize = 16 << 10;
 
 /// The work of a thread.
@@ -62,10 +62,10 @@ impl Kind {
     }
 }
 
-/// A thread of a kind, or one after the other.
+/// A thread of a kind, or several, one after the other.
 pub(super) struct Thread {
     pub(super) kind: Kind,
-    /// The id of the present one: it may have ended.
+    /// The id of the current thread, which may have ended.
     pub(super) id: Arc<AtomicI32>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -157,7 +157,7 @@ fn recurse(depth: u32, last: &dyn Fn()) -> u32 {
 #[inline(never)]
 fn compute_and_sleep(us: u64) {
     compute(us);
-    // Or there would be more of them than processors at any moment, and each capture would wait.
+    // Otherwise more threads than processors would run at any moment, and each capture would wait.
     sleep(Duration::from_micros(4 * us));
 }
 

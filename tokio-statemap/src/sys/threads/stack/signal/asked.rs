@@ -1,12 +1,12 @@
-//! The threads that were asked last, which may be in the handler: that blocks its signal, too.
+//! The threads that were asked last. They may be in the handler, which blocks its own signal, too.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
-/// More than a program has workers, mostly: threads of the same place forget each other.
+/// The number of places: mostly more than a program has workers. Threads with the same place replace each other.
 const PLACES: usize = 64;
 
-/// The CPU time within which a thread answers. Beside others it may run for a little while many times before a tick finds it on a
-/// processor.
+/// The CPU time within which a thread answers. Beside other threads it may run for a little while many times before a
+/// tick finds it on a processor.
 const ANSWERS_WITHIN_NS: u64 = 100_000_000;
 
 static LAST: [Asked; PLACES] =
@@ -14,7 +14,7 @@ static LAST: [Asked; PLACES] =
 
 struct Asked {
     id: AtomicI32,
-    /// The CPU time of the thread then.
+    /// The thread's CPU time when it was asked.
     cpu_ns: AtomicU64,
 }
 
@@ -24,15 +24,15 @@ impl Asked {
     }
 }
 
-/// Notes that a thread is asked, which has used this CPU time.
+/// Notes that a thread that has used this CPU time is asked.
 pub(super) fn note(id: i32, cpu_ns: Option<u64>) {
     let asked = Asked::of_thread(id);
     asked.cpu_ns.store(cpu_ns.unwrap_or_default(), Ordering::Relaxed);
     asked.id.store(id, Ordering::Release);
 }
 
-/// Returns whether a thread has run so little since it was asked that it may answer just now. The signal comes with a tick, at
-/// which a thread may lose its processor for any time, before the first instruction of the handler.
+/// Returns whether a thread has run so little since it was asked that it may be answering now. The signal comes with a
+/// tick, at which the thread may lose its processor for any time, before the first instruction of the handler.
 pub(super) fn may_answer(id: i32, cpu_ns: Option<u64>) -> bool {
     let asked = Asked::of_thread(id);
     let is_it = asked.id.load(Ordering::Acquire) == id;

@@ -29,8 +29,8 @@ pub(super) fn install() -> bool {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler();
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        // An alternate stack has hardly room for a second handler: others wait until this one has returned. (Whether the thread is
-        // in a handler of the program's on that stack can't be known.)
+        // An alternate stack has hardly room for a second handler, so other signals wait until this handler has
+        // returned. (It can't be known whether the thread is in a handler of the program on that stack.)
         libc::sigfillset(&raw mut action.sa_mask);
         for of_an_instruction in OF_INSTRUCTIONS {
             libc::sigdelset(&raw mut action.sa_mask, of_an_instruction);
@@ -49,8 +49,8 @@ fn is_ours(action: &libc::sigaction) -> bool {
 
 /// The handler. It only compares numbers, reads clocks, and has the system copy memory.
 extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system passes the interrupted context to a handler with SA_SIGINFO. `errno` is this thread's own, and is
-    // put back. Test: `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
+    // SAFETY: the system passes the interrupted context to a handler with SA_SIGINFO. `errno` is this thread's own, and
+    // is put back. Test: `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
     unsafe {
         let errno = *libc::__errno_location();
         let id = threads::id();
