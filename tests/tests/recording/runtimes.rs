@@ -2,8 +2,9 @@
 #![cfg(tokio_unstable)]
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Barrier};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use tests::first_issue::long_polls;
 use tests::runtime::{builder, recorded};
@@ -215,16 +216,35 @@ mod two_hundred_tests {
     ten_each!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9);
 }
 
-/// Waits until each worker of the current runtime polls tasks, so that another thread has replaced the caller.
+/// Waits until each worker of the current runtime polls a task, so that another thread has replaced the caller.
 fn wait_until_all_workers_poll() {
     let handle = tokio::runtime::Handle::current();
     let workers = handle.metrics().num_workers();
-    let all = Arc::new(Barrier::new(workers + 1));
-    for _ in 0..workers {
-        let all = Arc::clone(&all);
-        handle.spawn(async move { all.wait() });
+    // The number of tasks that are polled, until it was that of the workers.
+    let polled = Arc::new(AtomicUsize::new(0));
+    let poll = move |polled: &AtomicUsize| {
+        polled.fetch_add(1, Ordering::SeqCst);
+        let until = Instant::now() + Duration::from_millis(100);
+        while polled.load(Ordering::SeqCst) < workers {
+            // A worker may take two of them from Tokio's queue at once, and then no other is woken for the second one.
+            if Instant::now() >= until {
+                polled.fetch_sub(1, Ordering::SeqCst);
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    };
+    let mut rounds = 0_u32;
+    while polled.load(Ordering::SeqCst) < workers {
+        if rounds.is_multiple_of(500) {
+            for _ in 0..workers {
+                let polled = Arc::clone(&polled);
+                handle.spawn(async move { poll(&polled) });
+            }
+        }
+        rounds += 1;
+        std::thread::sleep(Duration::from_micros(500));
     }
-    all.wait();
 }
 
 /// Calls `block_in_place` on a worker of `runtime`, and `f` in it once another thread is the worker.

@@ -1,4 +1,4 @@
-//! Measures for how long the tasks of each spawn location held the runtime.
+//! Measures how long the tasks of each spawn location held the runtime.
 
 use std::cmp::Reverse;
 
@@ -12,9 +12,10 @@ use crate::trace::timeline::{Task, Timeline};
 
 /// The figures of the tasks of one spawn location.
 ///
-/// A poll holds its worker until the worker goes on elsewhere, if the task calls `block_in_place`. Sums are of that wall
-/// time. The lengths of single polls, and their quantiles, are own time: see [`LongPoll::own_ns`](super::LongPoll). Where
-/// only a part of the run is kept in detail they are wall time, too: what the machine took of a dropped poll isn't known.
+/// A poll holds its worker to its end, or until `block_in_place` moves the worker to another thread. Sums are of that
+/// wall time. The lengths of single polls, and their quantiles, are own time: see
+/// [`LongPoll::own_ns`](super::LongPoll). If only a part of the run is kept in detail they are wall time, too, as it
+/// isn't known what the machine took of a dropped poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocationRow {
@@ -28,26 +29,27 @@ pub struct LocationRow {
     pub worker_polls: u64,
     /// The time that its polls held workers, in ns.
     pub held_ns: u64,
-    /// The most polls on workers that one of its tasks had, of those that are kept in detail.
+    /// The greatest number of polls on workers that one of its tasks had, among the polls that are kept in detail.
     pub most_polls_of_a_task: u64,
-    /// The time that its polls ran on threads that are no workers, in ns. These hold no worker.
+    /// The time that its polls ran on threads that are no workers, in ns. Such polls hold no worker.
     pub off_worker_ns: u64,
     /// The length of the longest poll, in ns.
     pub longest_ns: u64,
     /// The median of the lengths of the polls, in ns.
     pub p50_ns: u64,
-    /// The length that 99 % of the polls did not exceed, in ns. Both quantiles are exact to 1 % where not all polls are kept
-    /// in detail.
+    /// The length that 99 % of the polls did not exceed, in ns. Both quantiles are exact to 1 % where not all polls are
+    /// kept in detail.
     pub p99_ns: u64,
-    /// The longest time that one of the tasks was ready before it was polled, in ns; `None` if no ready times are known.
+    /// The longest time that one of the tasks was ready before it was polled, in ns; `None` if no ready times are
+    /// known.
     pub longest_ready_ns: Option<u64>,
     /// The number of its polls that held a worker longer than `long_poll`.
     pub long_polls: u64,
-    /// The time that those held workers, in ns.
+    /// The time that these long polls held workers, in ns.
     pub long_polls_ns: u64,
-    /// The number of these that are kept in detail: all, unless events were dropped.
+    /// The number of these long polls that are kept in detail: all of them, unless events were dropped.
     pub kept_long_polls: u64,
-    /// The time that those held workers, in ns.
+    /// The time that the kept long polls held workers, in ns.
     pub kept_long_polls_ns: u64,
 }
 
@@ -65,9 +67,9 @@ pub(super) struct Found {
     pub(super) running_polls: u64,
     /// The time that tasks were ready, in ns, summed over tasks; 0 if ready times are not known.
     pub(super) ready_ns: u128,
-    /// The part of that of tasks that were still ready when they ended, or at the end.
+    /// The part of `ready_ns` of tasks that were still ready when they ended, or at the end.
     pub(super) still_ready_ns: u128,
-    /// The number of tasks of which nothing but the spawn was seen: they were ready all the time.
+    /// The number of tasks that were only seen to be spawned: they were ready all the time.
     pub(super) unpolled: u64,
 }
 
@@ -98,7 +100,7 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
 
 /// Sorts the rows: the one that held the runtime longest first.
 pub(super) fn sort(rows: &mut [LocationRow]) {
-    // Equals go by their place in the source, not by the order of a hash map.
+    // Equals are sorted by their place in the source, not by the order of a hash map.
     crate::util::sort::by_key(rows, |row| {
         Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place)))
     });
@@ -107,11 +109,11 @@ pub(super) fn sort(rows: &mut [LocationRow]) {
 /// The tasks of one location.
 struct Group {
     place: Place,
-    /// The indices of those that were seen.
+    /// The indices of the tasks that were seen.
     seen: Vec<usize>,
-    /// The number of others: they did nothing.
+    /// The number of other tasks, which did nothing.
     quiet: u64,
-    /// The number of these that had not been polled yet.
+    /// The number of quiet tasks that had not been polled yet.
     unpolled: u64,
 }
 
@@ -139,14 +141,14 @@ fn groups(timeline: &Timeline) -> Vec<Group> {
     groups
 }
 
-/// A poll with its own time and its start. The longest poll is the least; of equals it is the earliest, and of these that
-/// of the first task. The page and the SVG rank polls in the same way.
+/// A poll with its own time and its start. The longest poll is the least. Of equals, the earliest comes first, and then
+/// the one of the first task. The page and the SVG rank polls in the same way.
 type Ranked = (Reverse<u64>, u64, PollAt);
 
 struct Scan<'a> {
     timeline: &'a Timeline,
     long_poll_ns: u128,
-    /// The lengths of one location's polls. The next location uses the memory again.
+    /// The lengths of one location's polls. The memory is used again for the next location.
     lengths: Vec<u64>,
     /// The longest polls so far, the longest first.
     longest: Vec<Ranked>,
@@ -189,7 +191,7 @@ impl Scan<'_> {
                 self.found.running_polls += u64::from(poll.end_ns().is_none());
                 if poll.worker().is_none() {
                     row.off_worker_ns = row.off_worker_ns.saturating_add(length);
-                    if u128::from(length) > self.long_poll_ns {
+                    if u128::from(own_ns) > self.long_poll_ns {
                         let longest = self.off_worker.get_or_insert(ranked);
                         *longest = ranked.min(*longest);
                     }
@@ -219,7 +221,7 @@ impl Scan<'_> {
             }
         }
         if self.timeline.settings.schedule_latency && group.unpolled > 0 {
-            // They are known since the last events only.
+            // They are only known since the last events begin.
             let length_ns = self.timeline.end_ns.saturating_sub(self.timeline.recent_ns);
             row.longest_ready_ns = row.longest_ready_ns.max(Some(length_ns));
             self.found.still_ready_ns += u128::from(group.unpolled) * u128::from(length_ns);

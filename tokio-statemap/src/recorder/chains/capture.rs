@@ -10,18 +10,18 @@ use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
 
-/// The most things that a task is said to wait for at the same time.
+/// The most things that a task may wait for at the same time, as far as they are recorded.
 const MOST: usize = 8;
 /// The most instrumented calls whose first polls are kept.
 pub(crate) const MOST_CALLS: usize = 16;
 
 thread_local! {
-    /// The number of chains captured so far in the innermost poll of a task; [`OUTSIDE`] of any.
+    /// The number of chains captured so far in the innermost poll of a task; [`OUTSIDE`] if there is no such poll.
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
-    /// `true` while that poll is one of the runtime's, and not a probe's in it.
+    /// `true` while that poll is the runtime's, and not that of a probe within it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// Not 0 while the polled task is known to have no waker. A clone on this thread ends that, and so does a wake. The number is
-    /// that of [`seen::generation`] at the moment when it became known.
+    /// Not 0 while the polled task is known to have no waker. A clone or a wake on this thread ends that. The number is
+    /// the [`seen::generation`] at the moment when this became known.
     static NO_WAKER: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
@@ -36,27 +36,27 @@ thread_local! {
 
 /// Outside of any poll of a task in which something is captured.
 const OUTSIDE: usize = usize::MAX;
-/// In a poll whose chains are lost, as another task was polled within it since.
+/// In a poll whose chains are lost: another task was polled within it, or wakers of two tasks were cloned in it.
 const LOST: usize = OUTSIDE - 1;
 
 /// The captures of the task that the runtime polls on a thread.
 struct OfRuntime {
     captures: Captures,
-    /// The address of the task whose waker was cloned first in the poll: most likely its own.
+    /// The address of the task whose waker was cloned first in the poll: most likely the polled task.
     #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
     task: Cell<usize>,
-    /// The task that Tokio said was polled then.
+    /// The task that Tokio named as the polled one at that moment.
     id: Cell<Option<tokio::task::Id>>,
     /// The number of polls that this one is in: a poll may block on another runtime.
     nested: Cell<usize>,
-    /// [`NUMBER`] of the outermost of them, if that is a probe's.
+    /// [`NUMBER`] of the outermost of these polls, if that is a probe's.
     of_probe: Cell<usize>,
-    /// What the outermost of them is of.
+    /// The task or root future of the outermost of these polls.
     polled_before: Cell<Before>,
 }
 
 /// Begins the captures of a task that the runtime polls. Inlined into the hook, which is called from the function that
-/// polls the task: what it is in is no part of the task.
+/// polls the task: what is around that function is no part of the task.
 #[inline(always)]
 pub(crate) fn task_poll_starts(task: u64) {
     let outer = NUMBER.with(|number| number.replace(0));
@@ -77,7 +77,8 @@ pub(crate) fn task_has_no_waker(is_known: bool) {
     NO_WAKER.with(|since| since.set(if is_known { seen::generation() } else { 0 }));
 }
 
-/// Returns whether the task whose poll ends has no waker, and wasn't woken since it had none. Nothing is known of the poll around it.
+/// Returns whether the task whose poll ends has no waker, and wasn't woken since it lost the last. Then forgets that,
+/// as nothing is known of the poll around it.
 #[inline]
 fn has_no_waker() -> bool {
     let since = NO_WAKER.with(|since| since.replace(0));
@@ -114,12 +115,12 @@ fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
 }
 
 /// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
-/// [`UNKNOWN`]. It waits for [`NOTHING`] if it has no waker and isn't woken.
+/// [`UNKNOWN`]. Returns [`NOTHING`] if the task has no waker and isn't woken.
 #[inline]
 pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
     let has_no_waker = has_no_waker();
     let number = number();
-    // Nothing is watched, or wasn't yet as the poll started.
+    // Nothing is watched, or nothing was when the poll started.
     if number == OUTSIDE {
         return None;
     }
@@ -156,7 +157,7 @@ fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
     })
 }
 
-/// Forgets what was captured of the task that the runtime polls: it ended.
+/// Forgets what was captured of the task that the runtime polls, because the task ended.
 #[inline]
 pub(crate) fn task_ends() {
     if IS_OF_RUNTIME.with(Cell::get) {
@@ -170,7 +171,7 @@ pub(crate) fn task_ends() {
 #[inline]
 pub(crate) fn task_waker_cloned(task: usize) {
     task_has_no_waker(false);
-    // A probe is told by its own waker.
+    // A probe is notified by its own waker.
     if !IS_OF_RUNTIME.with(Cell::get) {
         return;
     }
@@ -187,6 +188,16 @@ pub(crate) fn task_waker_cloned(task: usize) {
     });
 }
 
+/// Called as the task with this id and address is woken by a reference to its waker on this thread. If the task is polled here, it
+/// may wait where it wakes itself: it doesn't need a clone for that.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(crate) fn task_woken_by_ref(task: u64, address: usize) {
+    if waking::is_polled(task) {
+        task_waker_cloned(address);
+    }
+}
+
 /// Returns whether nothing is captured on this thread.
 #[inline]
 pub(crate) fn is_outside() -> bool {
@@ -199,7 +210,7 @@ pub(crate) fn number() -> usize {
     NUMBER.with(Cell::get)
 }
 
-/// Forgets what was captured after the first `number`: what waited there is over.
+/// Forgets what was captured after the first `number` chains, as nothing waits there any more.
 #[inline]
 pub(crate) fn forget_after(number: usize) {
     NUMBER.with(|captured| {
@@ -209,7 +220,7 @@ pub(crate) fn forget_after(number: usize) {
     });
 }
 
-/// The poll of a probe: while it lives, what is captured on this thread is the probe's.
+/// The poll of a probe. While it lives, all captures on this thread are the probe's.
 pub(crate) struct ProbePoll {
     captures: Captures,
     /// [`NUMBER`] of the poll that this one is in.
@@ -247,7 +258,7 @@ impl Drop for ProbePoll {
     }
 }
 
-/// The chains that were captured in one poll, in their order: those of the thread's innermost poll.
+/// The chains that were captured in the thread's innermost poll, in their order.
 pub(crate) struct Captures {
     /// The end of the poll's stack.
     end: Cell<Option<StackEnd>>,
@@ -341,7 +352,7 @@ impl Captures {
         let number = number();
         let Some(before) = self.chains.get(..number) else { return };
         if before.iter().any(|chain| chain.get().id == id) {
-            return; // some clone twice
+            return; // some futures clone it twice
         }
         let Some(place) = self.chains.get(number) else { return };
         let mut calls = self.calls(number);
@@ -409,7 +420,7 @@ thread_local! {
         const { [const { Cell::new((0, UNKNOWN)) }; KNOWN_WAITS] };
 }
 
-/// Returns the wait for all of these chains.
+/// Returns the wait for all these chains.
 fn of_several(chains: &[ChainId]) -> WaitId {
     let mut hash = chains.len() as u64;
     for &chain in chains {

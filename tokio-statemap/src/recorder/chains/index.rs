@@ -1,7 +1,7 @@
 //! Finds the chain that a thread is in, if it is known, without following the stack and without a lock.
 //!
-//! Chains of one depth begin with the same functions of this crate, and differ from some function on. All functions further
-//! in are the same, so both chains keep a return address at the place of the stack where they differ first. That makes a
+//! Chains of one depth begin with the same functions of this crate, and differ from some function on. Up to there they
+//! are the same, so both chains keep a return address at the place of the stack where they first differ. That makes a
 //! tree:
 //!
 //! - The root is the depth.
@@ -11,8 +11,8 @@
 //!
 //! All branches are in one hash table, whose slots are words.
 //!
-//! A function that aligns its frame keeps its address at several places. Chains that can't be told apart for that are listed
-//! by their depth in the same table, and compared one after the other.
+//! A function that aligns its frame keeps its address at several places. Chains that can't be told apart for that
+//! reason are listed by their depth in the same table, and compared one after the other.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,13 +90,13 @@ fn hash(node: u32, word: u64) -> u64 {
     (mixed ^ mixed >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1 << 32
 }
 
-/// Returns the hash of where the search begins for this depth and these calls: at the [`ROOT`], or in the [`LIST`].
+/// Returns the hash at which the search for this depth and these calls begins: at the [`ROOT`], or in the [`LIST`].
 #[inline]
 fn beginning(of: u32, depth: u32, calls_hash: u64) -> u64 {
     hash(of, calls_hash ^ u64::from(depth) << 20)
 }
 
-/// Returns the slot of a branch, and what it leads to; or a free slot.
+/// Returns the slot of a branch and what it leads to, or a free slot.
 #[inline]
 fn slot(hash: u64) -> Option<(&'static AtomicU64, Option<Target>)> {
     let mut place = hash as usize % SLOTS;
@@ -139,7 +139,7 @@ pub(super) fn find(
         let mut inside = 0;
         loop {
             match target {
-                // Farther out at each step, or it would be another's branch.
+                // Each step must be farther out, or the branch is another node's.
                 Target::Node(number, offset) if offset > inside => {
                     inside = offset;
                     let word = stack::word(here, end, offset)?;
@@ -168,7 +168,7 @@ fn listed(depth: u32, calls_hash: u64) -> impl Iterator<Item = &'static Known> {
         })
 }
 
-/// Adds chains. One thread at a time has it.
+/// Adds chains. Only one thread at a time uses it.
 #[derive(Debug)]
 pub(super) struct Index {
     /// The number of the first node.
@@ -182,12 +182,12 @@ impl Index {
         Self { first: 0, below: Vec::new() }
     }
 
-    /// Adds a chain that isn't there. If there is no room it isn't found.
+    /// Adds a chain that isn't in the index. If there is no room, it won't be found.
     pub(super) fn add(&mut self, new: Known) {
         let (chain, id) = (new.chain, new.id);
         let Some(block) = CHAINS.get(id as usize / BLOCK) else { return };
         let block = block.get_or_init(|| Box::new([const { OnceLock::new() }; BLOCK]));
-        // Before any branch leads to it.
+        // It must be there before any branch leads to it.
         if block[id as usize % BLOCK].set(new).is_ok() && self.add_to_tree(chain, id).is_none() {
             add_to_list(chain, id);
         }
@@ -211,7 +211,7 @@ impl Index {
             let other = known(below)?.chain;
             let (a, b) = first_difference(other, chain)?;
             match target {
-                // They differ there, or farther out: then they have the same address there.
+                // They differ there or farther out. If farther out, they have the same address there.
                 Some(Target::Node(number, offset)) if a.offset().min(b.offset()) >= node_at => {
                     at = hash(number, word_of(chain, offset)?);
                 }
@@ -235,7 +235,7 @@ impl Index {
         let number = self.first + self.below.len() as u32;
         let node = Target::Node(number, offset);
         node.pack()?;
-        // Also if it fails: its branches may be there.
+        // Added even if this fails, as some of its branches may be there.
         self.below.push(below);
         for (word, target) in branches {
             let at = hash(number, word);
@@ -243,7 +243,7 @@ impl Index {
             let (place, None) = slot(at)? else { return None };
             put(place, at, target);
         }
-        // Last, so that whoever sees the node sees its branches.
+        // Stored last, so that whoever sees the node sees its branches.
         put(place, at, node);
         Some(())
     }
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(Target::Node(0, 256 << 10).pack(), None);
     }
 
-    /// Functions whose frames are on a stack of the test's: a chain for each list of addresses.
+    /// Returns a chain of functions whose frames are on a stack of the test: one for each list of addresses.
     #[cfg(has_stacks)]
     fn chain(words: &[u64], returns: &[(u32, u64)]) -> &'static Chain {
         let returns = returns.iter().map(|&(offset, address)| stack::Return { offset, address });

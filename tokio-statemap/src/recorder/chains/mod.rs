@@ -2,9 +2,9 @@
 //!
 //! The future that a task waits for clones the waker that it is polled with. At that moment [`capture`] notes where the
 //! thread is: by the stack ([`stack`], feature `stacks`) and by the instrumented functions that are being polled. Each
-//! such chain of functions has a number ([`table`]), and one that is known ([`index`]) takes a few ns a function to be
-//! recognised. Of tasks of the runtime [`wakers`] sees each clone, and each wake ([`seen`] tells whether it does); [`waking`]
-//! knows who wakes.
+//! such chain of functions has a number ([`table`]), and recognising a known one ([`index`]) takes a few ns per
+//! function. For tasks of the runtime, [`wakers`] sees each clone and each wake ([`seen`] tells whether it does), and
+//! [`waking`] knows who wakes.
 
 pub(crate) mod capture;
 mod chain;
@@ -17,7 +17,7 @@ pub(crate) mod table;
 pub(crate) mod wakers;
 pub(crate) mod waking;
 
-/// Prepares for recording, so that no poll has to.
+/// Prepares for recording, so that no poll has to do it.
 pub(crate) fn prepare() {
     stack::prepare();
 }

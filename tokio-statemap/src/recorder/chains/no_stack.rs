@@ -1,6 +1,6 @@
-//! Where stacks can't be followed: a chain has no functions but the instrumented ones.
+//! Stands in where stacks can't be followed: a chain has no functions but the instrumented ones.
 
-/// Where a function returns to. There is none.
+/// The address that a function returns to. There is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Return {
     pub(super) address: u64,
@@ -12,10 +12,10 @@ impl Return {
     }
 }
 
-/// Where a function is.
+/// The place where a function is.
 pub(super) struct Registers;
 
-/// Where the stack of a function ends.
+/// The end of a function's stack.
 #[derive(Clone, Copy)]
 pub(super) struct StackEnd;
 

@@ -1,4 +1,4 @@
-//! Where the wakers of tasks aren't seen.
+//! Stands in where the wakers of tasks aren't seen.
 
 /// Returns whether the clones of tasks' wakers are seen.
 pub(crate) fn are_watched() -> bool {

@@ -8,14 +8,15 @@ use crate::sys::threads::stack::own::CopyOfOwn;
 pub(super) use crate::sys::threads::stack::own::{StackEnd, registers as here};
 use crate::sys::threads::stack::range::own_stack;
 
-/// The stack that it takes to follow another, in bytes: measured, and half as much again. What isn't optimised takes more.
+/// The stack that following another stack takes, in bytes: as measured, and half as much again. Unoptimised code takes
+/// more.
 const NEEDED: u64 = if cfg!(debug_assertions) { 96 << 10 } else { 24 << 10 };
 
-/// Returns whether this thread has so much stack left below `here` that a chain can be captured.
+/// Returns whether this thread has enough stack left below `here` to capture a chain.
 #[inline]
 pub(super) fn has_room(here: &Registers) -> bool {
     let stack = own_stack();
-    // On another stack than the thread's own, such as that of a fiber, it isn't known.
+    // It isn't known how much is left of a stack other than the thread's own, such as a fiber's.
     stack.contains(&here.stack_pointer) && here.stack_pointer - stack.start >= NEEDED
 }
 
@@ -25,7 +26,7 @@ pub(super) fn word(here: &Registers, end: StackEnd, offset: u32) -> Option<u64> 
     end.word(here, offset)
 }
 
-/// Returns whether this thread is in the functions of a chain that return there, whose depth is that of `here`.
+/// Returns whether this thread is in the functions of a chain with these `returns`, whose depth is that of `here`.
 ///
 /// The place where a function keeps its return address depends on that address alone, unless it has a
 /// frame of variable size. So if the words at those places are the same, the functions are.

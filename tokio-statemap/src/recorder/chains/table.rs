@@ -20,7 +20,7 @@ pub(crate) type Wait = Box<[ChainId]>;
 /// Nothing cloned the waker, so that nothing will wake the task.
 pub(crate) const NOTHING: WaitId = (1 << 14) - 1;
 
-/// In a part of a timeline: something was cloned where it isn't known, so that the place before no longer holds.
+/// In a part of a timeline: a waker was cloned at an unknown place, so that the place before no longer holds.
 pub(crate) const ELSEWHERE: WaitId = NOTHING - 1;
 
 /// The most waits.
@@ -43,7 +43,7 @@ static IS_FULL: AtomicBool = AtomicBool::new(false);
 struct Chains {
     all: Interned<&'static Chain>,
     index: Index,
-    /// The number of times that a stack was followed in vain: it could not be, or the chain was there.
+    /// The number of times that a stack was followed in vain: it could not be followed, or the chain was known.
     in_vain: u32,
 }
 
@@ -51,7 +51,7 @@ struct Chains {
 struct Interned<T> {
     numbers: Option<Map<T, u32>>,
     all: Vec<T>,
-    /// The sum of their sizes.
+    /// The sum of the sizes of the values.
     size: usize,
 }
 
@@ -89,7 +89,8 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
     let mut chains = lock(&CHAINS);
     let chains = &mut *chains;
     if let Some(id) = chains.all.number(&chain) {
-        // Two threads may follow one at the same time. What the index has no room for would be followed at each wait.
+        // Two threads may follow a chain at the same time. A chain that the index has no room for would be followed at
+        // each wait.
         chains.followed_in_vain();
         return Some((id, intern_wait(&[id])));
     }
@@ -110,7 +111,7 @@ pub(super) fn followed_in_vain() {
 }
 
 impl Chains {
-    /// No more stacks are followed if that is in vain too often, as it takes long.
+    /// Counts a stack that was followed in vain. After too many no more are followed, as that takes long.
     fn followed_in_vain(&mut self) {
         self.in_vain += 1;
         if self.in_vain >= MOST_IN_VAIN {
@@ -136,11 +137,11 @@ pub(super) fn not_kept() {
     NOT_KEPT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// All that was seen so far in this process.
+/// The chains and waits that were seen so far in this process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     pub(crate) chains: Vec<&'static Chain>,
-    /// Each at its number less one.
+    /// Each wait is at its number less one.
     pub(crate) waits: Vec<Wait>,
     /// The number of waits that began at a place that isn't kept.
     pub(crate) not_kept: u64,
@@ -160,7 +161,7 @@ impl Places {
     }
 
     pub(crate) fn now() -> Self {
-        // First, so that the chains of each wait are there.
+        // Copied first, so that the chains of each wait are there.
         let waits = lock(&WAITS).all.clone();
         let chains = lock(&CHAINS).all.all.clone();
         Self { chains, waits, not_kept: NOT_KEPT.load(Ordering::Relaxed) }

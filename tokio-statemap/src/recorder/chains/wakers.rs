@@ -28,16 +28,16 @@ pub(crate) struct Wakers(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     is_watching: bool,
-    /// As of the last time that it began to watch.
+    /// `true` if clones were seen when it last began to watch.
     are_seen: bool,
     /// `true` if wakes are to tell when tasks become ready.
     take_ready_times: bool,
-    /// `true` if they don't, as of the last time that it began to watch.
+    /// `true` if wakes were to tell that and couldn't, when it last began to watch.
     miss_ready_times: bool,
 }
 
 impl Wakers {
-    /// Has the places captured from now on at which wakers are cloned.
+    /// From now on, has the places captured at which wakers are cloned.
     pub(crate) fn watch(&self) {
         let mut state = lock(&self.0);
         if !state.is_watching {
@@ -53,9 +53,9 @@ impl Wakers {
         }
     }
 
-    /// Ends that.
+    /// Ends the captures.
     pub(crate) fn leave(&self) {
-        // Another thread of the parent may hold the lock for ever. What is installed does no harm.
+        // Another thread of the parent may hold the lock for ever. The installed functions do no harm.
         if process::is_forked() {
             return;
         }
@@ -66,7 +66,7 @@ impl Wakers {
         }
     }
 
-    /// Has the wakes of tasks tell when these become ready, if they would be seen now. Returns whether they are.
+    /// Has wakes tell when tasks become ready, if wakes can be seen now. Returns whether they can.
     pub(crate) fn take_ready_times(&self) -> bool {
         let watched = task_waker::install::<Captures>(true);
         if watched.is_ok() {
@@ -81,17 +81,17 @@ impl Wakers {
         lock(&self.0).miss_ready_times
     }
 
-    /// Returns whether the clones are seen, or were when it watched last.
+    /// Returns whether clones are seen, or were when it last watched.
     pub(crate) fn are_seen(&self) -> bool {
         lock(&self.0).are_seen
     }
 }
 
-/// Says why the places aren't known, once; and that ready times aren't, either, if so.
+/// Warns once that the places aren't known, and why; and if so, that ready times aren't known, either.
 fn tell(why: Unseen, miss_ready_times: bool) {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     let why = match why {
-        // That is so for every run, and in the documentation.
+        // This is so for every run, and is documented.
         Unseen::Here => return,
         Unseen::Filtered => "a filter of system calls may end the process",
         Unseen::NoTable => "this version of Tokio has wakers of another form",
@@ -135,10 +135,16 @@ impl Observer for Captures {
         wakes::woken(task, by_last, waking::who_wakes);
     }
 
+    #[inline]
+    fn woken_by_ref(task: u64, address: *const ()) {
+        capture::task_woken_by_ref(task, address.addr());
+    }
+
     #[inline(never)]
     fn sees(waker: &Waker) -> Sees {
         let Some(id) = tokio::task::try_id() else { return Sees::default() };
-        // In a poll that began before recording did nothing is captured, so its end below would end that.
+        // In a poll that began before recording nothing is captured, so the end of the captures below would forget what
+        // is polled.
         let polled = waking::polled();
         capture::task_poll_starts(number(id));
         let clone = std::hint::black_box(waker).clone();
@@ -201,12 +207,12 @@ mod tests {
                 let id = number(tokio::task::id());
                 assert_eq!(wakes::poll_starts(id), None, "it wasn't woken since");
                 wakers.push(cx.waker().clone());
-                // The one from the poll before, if there was one.
+                // The waker from the poll before, if there was one.
                 let waker = &wakers[wakers.len().saturating_sub(2)];
                 let by = match wakers.len() {
                     1 => {
                         waker.wake_by_ref();
-                        // Hooks would tell of which task this is a poll.
+                        // Hooks would tell which task this is a poll of.
                         None
                     }
                     3 => {
@@ -252,7 +258,7 @@ mod tests {
         assert!(wakers.take_ready_times());
         wakers.watch();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        // Returns whether the wake used up the last waker of a task that has so many.
+        // Returns whether the wake used up the last waker of a task that has this many.
         let by_last = |number_of_wakers, wake: fn(&mut Vec<Waker>), keep_handle: bool| {
             let (send, received) = std::sync::mpsc::channel();
             let (tell, told) = std::sync::mpsc::channel();

@@ -1,6 +1,6 @@
-//! Who wakes a task, on the thread that does.
+//! Tells who wakes a task, on the thread that wakes it.
 //!
-//! It is only told where it is certain: what isn't known is unknown, as where a poll is under way of which no hook told.
+//! It tells only what is certain. For example, who wakes is unknown during a poll that no hook reported.
 
 use std::cell::Cell;
 
@@ -10,39 +10,40 @@ use tokio::task::{Id, try_id};
 use crate::recorder::record::{WokenBy, pack_root};
 
 thread_local! {
-    /// What is polled on this thread, packed; 0 if nothing is, or if that isn't known.
+    /// The task or root future that is polled on this thread, packed; 0 if there is none, or if it isn't known.
     static POLLED: Cell<u64> = const { Cell::new(0) };
-    /// The task of Tokio's in which this thread is a worker: the worker's loop is one of the blocking pool's.
+    /// The Tokio task in which this thread is a worker: a worker's loop is a task of the blocking pool.
     static LOOP: Cell<Option<Id>> = const { Cell::new(None) };
-    /// `true` while a recorded root future is driven on this thread, which is the worker of its `current_thread` runtime.
+    /// `true` while a recorded root future is driven on this thread, which is the worker of its `current_thread`
+    /// runtime.
     static DRIVES: Cell<bool> = const { Cell::new(false) };
     /// `true` on a thread that a runtime with hooks started: a worker, or one of the blocking pool.
     static IS_STARTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What was polled on this thread before.
+/// The task or root future that was polled on this thread before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before(u64);
 
 impl Before {
-    /// What isn't known.
+    /// It isn't known.
     pub(super) const UNKNOWN: Self = Self(0);
 }
 
-/// The poll of a task starts.
+/// Called as the poll of a task starts. Returns what was polled before.
 #[inline]
 pub(super) fn task_poll_starts(task: u64) -> Before {
     let packed = WokenBy::Task(task).pack().unwrap_or(0);
     Before(POLLED.with(|polled| polled.replace(packed)))
 }
 
-/// It ends.
+/// Called as a poll ends.
 #[inline]
 pub(super) fn poll_ends(before: Before) {
     POLLED.with(|polled| polled.set(before.0));
 }
 
-/// Returns what is polled on this thread.
+/// Returns the task or root future that is polled on this thread.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 pub(super) fn polled() -> Before {
     Before(POLLED.with(Cell::get))
@@ -55,18 +56,19 @@ pub(super) fn is_polled(task: u64) -> bool {
     WokenBy::Task(task).pack() == Some(POLLED.with(Cell::get))
 }
 
-/// The poll of a root future of a recorder starts. `is_worker` tells whether this thread is the worker meanwhile.
+/// Called as the poll of a recorder's root future starts. `is_worker` tells whether this thread is the worker
+/// meanwhile.
 pub(crate) fn root_poll_starts(root: u64, recorder: u64, is_worker: bool) -> Before {
     DRIVES.with(|drives| drives.set(is_worker));
     Before(POLLED.with(|polled| polled.replace(pack_root(root, recorder))))
 }
 
-/// It ends.
+/// Called as the poll of a root future ends.
 pub(crate) fn root_poll_ends(before: Before) {
     poll_ends(before);
 }
 
-/// The root future is dropped.
+/// Called as the root future is dropped.
 pub(crate) fn root_ends() {
     let _ = DRIVES.try_with(|drives| drives.set(false));
 }
@@ -99,15 +101,16 @@ pub(crate) fn who_wakes() -> u64 {
 #[inline(never)]
 fn outside() -> Option<WokenBy> {
     match (worker_index(), try_id()) {
-        // In a poll the id would be another.
+        // In a poll, the id would be that of another task.
         (Some(_), Some(id)) if LOOP.with(Cell::get) == Some(id) => Some(WokenBy::Runtime),
         (Some(_), None) if DRIVES.with(Cell::get) => Some(WokenBy::Runtime),
-        // In a poll of which no hook told.
+        // This is in a poll that no hook reported.
         (Some(_), _) => None,
         (None, _) if IS_STARTED.with(Cell::get) => Some(WokenBy::Blocking),
-        // In a `LocalSet` that isn't in a recorded `block_on`.
+        // This is in a `LocalSet` that isn't in a recorded `block_on`.
         (None, Some(_)) => None,
-        // The count of the runtime's handles changes for a moment if there is a runtime: a `block_on` that isn't recorded.
+        // If there is a runtime, this is in a `block_on` that isn't recorded. (The check counts up the runtime's
+        // handles for a moment.)
         (None, None) => Handle::try_current().is_err().then_some(WokenBy::Thread),
     }
 }

@@ -10,18 +10,22 @@ use crate::sys::filter;
 
 /// An observer of the wakers of all tasks.
 pub(crate) trait Observer {
-    /// Called by the thread that clones a waker of the task at this address, before that.
+    /// Called by the thread that clones a waker of the task at this address, before the clone.
     fn cloned(task: *const ());
 
-    /// Called by the thread that drops the last waker of the task with this id while that is polled, before that.
+    /// Called by the thread that drops the last waker of the task with this id while the task is polled, before the
+    /// drop.
     fn last_dropped(task: u64);
 
-    /// Called by the thread that wakes the task with this id, before that. `by_last` is `true` if this is known to use up the last
-    /// waker of a task that waits.
+    /// Called by the thread that wakes the task with this id, before the wake. `by_last` is `true` if this is known to
+    /// use up the last waker of a task that waits.
     fn woken(task: u64, by_last: bool);
 
-    /// Clones this waker, and wakes its task by it in both ways. Returns which of these calls the observer got. The task is the one
-    /// that is polled.
+    /// Called by the thread that wakes by reference the task with this id and address, after [`woken`](Self::woken).
+    fn woken_by_ref(task: u64, address: *const ());
+
+    /// Clones this waker of the task that is polled, and wakes the task by it in both ways. Returns which of these
+    /// calls the observer got.
     fn sees(waker: &Waker) -> Sees;
 }
 
@@ -42,7 +46,7 @@ impl Sees {
     }
 }
 
-/// The addresses of Tokio's functions. They stay once they are known: a thread may be just about to call one.
+/// The addresses of Tokio's functions. They stay once they are known, as a thread may be just about to call one.
 static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 4];
 
 static STATE: Mutex<State> =
@@ -51,7 +55,7 @@ static STATE: Mutex<State> =
 struct State {
     /// The number of calls of [`install`] that succeeded, less those of [`uninstall`].
     users: usize,
-    /// `true` if another version of this crate called ours Tokio's, and so still calls it.
+    /// `true` if another version of this crate took our functions for Tokio's, and so still calls them.
     is_behind: bool,
     /// The table, or why there is nothing to be seen, once that is known.
     table: Option<Result<Table, Unseen>>,
@@ -59,12 +63,13 @@ struct State {
     sees_wakes: bool,
 }
 
-/// Has all clones told to `O` from now on. With `wants_wakes` wakes are told as well, if it can be known which tasks they wake.
-/// Returns whether wakes are told. Each call that succeeds needs one of [`uninstall`]; all have the same observer.
+/// From now on, notifies `O` of all clones. With `wants_wakes`, notifies it of wakes as well, if it can be known which
+/// tasks they wake. Returns whether it is notified of wakes. Each call that succeeds needs one of [`uninstall`]; all
+/// have the same observer.
 ///
 /// # Errors
 ///
-/// If that isn't possible. What failed once isn't tried again.
+/// If this isn't possible. After one failure, it isn't tried again.
 pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
     let mut state = state();
     let state = &mut *state;
@@ -78,7 +83,7 @@ pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
             }
         }
     } else if let (true, false, Some(Ok(table))) = (wants_wakes, state.sees_wakes, state.table) {
-        // The others didn't want them.
+        // The other users didn't want wakes.
         state.sees_wakes = begin::<O>(table, true, &mut state.is_behind).unwrap_or(false);
     }
     state.users += 1;
@@ -99,7 +104,7 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 fn find() -> Result<Table, Unseen> {
-    // Under Miri memory that is immutable can't be written to by any means.
+    // Under Miri, immutable memory can't be written to by any means.
     if cfg!(miri) {
         return Err(Unseen::Here);
     }
@@ -109,7 +114,7 @@ fn find() -> Result<Table, Unseen> {
     Table::find().ok_or(Unseen::NoTable)
 }
 
-/// Returns whether wakes are seen.
+/// Installs our functions. Returns whether wakes are seen.
 fn begin<O: Observer>(
     table: Table,
     wants_wakes: bool,
@@ -156,7 +161,7 @@ fn tokios() -> OfEach<usize> {
     [CLONE, WAKE, WAKE_BY_REF, DROP].map(|which| TOKIOS[which].load(Ordering::Acquire))
 }
 
-/// Tokio's functions, but for the one that clones.
+/// Returns Tokio's functions, except for the one that clones, which is ours.
 fn only_clone<O: Observer>() -> OfEach<usize> {
     let [_, wake, wake_by_ref, drop] = tokios();
     [ours::<O>()[CLONE], wake, wake_by_ref, drop]
@@ -178,68 +183,71 @@ fn ours<O: Observer>() -> OfEach<usize> {
 
 /// # Safety
 ///
-/// As of the function that it stands in for: `task` is the data of a waker of Tokio's.
+/// The same as for the function that it stands in for: `task` is the data of a waker of Tokio's.
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     O::cloned(task);
     let tokios = TOKIOS[CLONE].load(Ordering::Acquire);
-    // SAFETY: it is what the table had for this function, which is called with what it is to be called with. Test:
+    // SAFETY: it is what the table had for this function, and is called with what that is called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
     let tokios: unsafe fn(*const ()) -> RawWaker = unsafe { std::mem::transmute(tokios) };
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     unsafe { tokios(task) }
 }
 
 /// # Safety
 ///
-/// As of [`clone`].
+/// The same as for [`clone`].
 unsafe fn drop_waker<O: Observer>(task: *const ()) {
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     let last_of = unsafe { if refs::is_last_of_polled(task) { ids::of(task) } else { None } };
     if let Some(id) = last_of {
         O::last_dropped(id);
     }
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     unsafe { call_tokios::<DROP>(task) };
 }
 
 /// # Safety
 ///
-/// As of [`clone`].
+/// The same as for [`clone`].
 unsafe fn wake<O: Observer>(task: *const ()) {
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     unsafe { woken::<O, WAKE>(task) };
 }
 
 /// # Safety
 ///
-/// As of [`clone`].
+/// The same as for [`clone`].
 unsafe fn wake_by_ref<O: Observer>(task: *const ()) {
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     unsafe { woken::<O, WAKE_BY_REF>(task) };
 }
 
 /// # Safety
 ///
-/// As of [`clone`].
+/// The same as for [`clone`].
 #[inline(always)]
 unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
-    // Before it is woken, as it may be gone then. SAFETY: as of this function.
+    // This is before the wake, as the task may be gone after it. SAFETY: as for this function.
     if let Some(id) = unsafe { ids::of(task) } {
-        // SAFETY: as of this function.
+        // SAFETY: as for this function.
         O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
+        if WHICH == WAKE_BY_REF {
+            O::woken_by_ref(id, task);
+        }
     }
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     unsafe { call_tokios::<WHICH>(task) };
 }
 
 /// # Safety
 ///
-/// As of [`clone`].
+/// The same as for [`clone`].
 #[inline(always)]
 unsafe fn call_tokios<const WHICH: usize>(task: *const ()) {
     let tokios = TOKIOS[WHICH].load(Ordering::Acquire);
-    // SAFETY: as of `clone`. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
+    // SAFETY: as for `clone`. Test: `recorder::chains::wakers::tests::wakes_are_seen_with_the_tasks_id`.
     let tokios: unsafe fn(*const ()) = unsafe { std::mem::transmute(tokios) };
-    // SAFETY: as of this function.
+    // SAFETY: as for this function.
     unsafe { tokios(task) }
 }
