@@ -20,6 +20,12 @@ const LONG_WAIT_NS: u64 = 10_000_000;
 /// ran two tasks meanwhile, on average.
 const LONG_QUEUE_NS: u64 = 100_000_000;
 
+/// The same if few tasks wait and none ends: they may wait only for threads that have just started, and have no processor yet.
+const LONG_QUEUE_OF_FEW_NS: u64 = 1_000_000_000;
+
+/// So many times as many threads are needed for the tasks that wait to be few.
+const FEW: u64 = 8;
+
 /// The blocking pool of a runtime.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -229,7 +235,9 @@ impl Queue {
 
     fn is_exhausted(&self, threads: u64, long_ns: u64) -> bool {
         let took_two = self.ended as u64 >= threads.saturating_mul(2);
-        self.longest_ns >= long_ns && (took_two || self.length_ns >= LONG_QUEUE_NS)
+        let are_few = self.ended == 0 && self.most_waiting.saturating_mul(FEW) <= threads;
+        let long_queue_ns = if are_few { LONG_QUEUE_OF_FEW_NS } else { LONG_QUEUE_NS };
+        self.longest_ns >= long_ns && (took_two || self.length_ns >= long_queue_ns)
     }
 }
 
@@ -251,6 +259,17 @@ mod tests {
     /// Observations of two threads with tasks of 20 ms. At first, `waiting` tasks wait.
     fn drained(waiting: u64) -> Vec<Seen> {
         (0..waiting).map(|n| seen(20 + n / 2 * 20, waiting - n, Some(at(7)))).collect()
+    }
+
+    #[test]
+    fn few_that_wait_for_many_threads_may_wait_for_one_that_has_no_processor_yet() {
+        let of_fifty = |waiting, to_ms| {
+            let at_ms =
+                |at_ms| Seen::new(QueueSeen { threads: 50, ..seen(at_ms, waiting, None).queue });
+            pool_of(vec![at_ms(0), at_ms(to_ms)])
+        };
+        assert_eq!(of_fifty(6, 900), None);
+        assert!(of_fifty(6, 1000).is_some() && of_fifty(7, 100).is_some());
     }
 
     fn pool_of(seen: Vec<Seen>) -> Option<ExhaustedPool> {
