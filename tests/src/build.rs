@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
-
 /// Builds with `cargo ARGUMENTS` and returns the path of the program `name`.
 ///
 /// `target` is cargo's folder for files of tests. The program goes to `folder` in it; a program with other arguments
@@ -29,21 +27,27 @@ pub enum Variant {
     FullDebug,
     /// Optimised across crates, without unwinding; full debug information in `awaits`.
     Release,
+    /// Linked statically, without unwinding; debug information with lines only.
+    Static,
 }
 
-/// Builds the package `name`, and returns the path of its program, which has the same name.
+/// Builds the programs that are tested in a variant, of the package that has `name`. Returns the path of that one.
+///
+/// One build makes all programs of the package: they have most dependencies in common, which take most of the time.
 ///
 /// # Panics
 ///
-/// If the build fails.
+/// If the build fails, or the variant doesn't have that program.
 pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
-    let folder = match (variant, name) {
-        (Variant::FullDebug, _) => "full-debug",
-        (Variant::Release, "awaits") => "release-awaits",
-        (Variant::Release, _) => "release",
+    let (folder, package, programs): (_, _, &[_]) = match (variant, name) {
+        (Variant::FullDebug, _) => ("full-debug", "awaits", &["awaits"]),
+        (Variant::Release, "awaits") => ("release-awaits", "awaits", &["awaits"]),
+        (Variant::Release, _) => ("release", "culprits", &["culprits"]),
+        (Variant::Static, _) => ("static", "tests", &["culprits", "unit", "unit_plain"]),
     };
     let mut command = cargo(target, &target.join(folder));
-    command.args(["build", "--package", name]);
+    command.args(["build", "--package", package]);
+    command.args(programs.iter().map(|program| format!("--bin={program}")));
     match variant {
         Variant::FullDebug => {
             command.env("CARGO_PROFILE_DEV_DEBUG", "full");
@@ -57,51 +61,15 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
                 command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
             }
         }
+        Variant::Static => {
+            command.env("CARGO_PROFILE_DEV_PANIC", "abort");
+            // With an explicit target, cargo doesn't link procedural macros statically.
+            let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+            command.args(["--target", &host]);
+            command.args(["--config", "build.rustflags=[\"-Ctarget-feature=+crt-static\"]"]);
+        }
     }
     run(&mut command, name)
-}
-
-/// Builds a program of the tests that is linked statically and doesn't unwind. Returns its path.
-///
-/// Only the program itself is compiled so: what it is made of was built for the tests, and would take a minute.
-///
-/// # Panics
-///
-/// If the build fails.
-pub fn build_static(target: &Path, name: &str) -> PathBuf {
-    let folder = target.join("static");
-    let messages =
-        messages(cargo(target, &folder).args(["build", "--bin", name]).args(AS_THE_TESTS));
-    let is_it =
-        |message: &&Value| message["target"]["name"] == name && message["executable"].is_string();
-    let built = messages.iter().find(is_it).expect("cargo says what it built");
-    let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).canonicalize().unwrap();
-    let source = PathBuf::from(text(&built["target"]["src_path"]));
-    let program = folder.join(name);
-    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    // As cargo does, which the lines in reports depend on.
-    rustc.current_dir(&root).arg(source.strip_prefix(&root).unwrap());
-    rustc.args(["--crate-name", name, "--edition", &text(&built["target"]["edition"])]);
-    rustc.args(["--cfg", "tokio_unstable", "-Cdebuginfo=line-tables-only"]);
-    rustc.args(["-Cpanic=abort", "-Ctarget-feature=+crt-static", "-o"]).arg(&program);
-    for name in ["libc", "serde_json", "tests", "tokio", "tokio_statemap"] {
-        let is_it = |message: &&Value| {
-            message["target"]["name"] == name && message["target"]["kind"][0] == "lib"
-        };
-        let library = messages.iter().rfind(is_it).expect("the program depends on it");
-        let library = PathBuf::from(text(&library["filenames"][0]));
-        rustc.arg("-L").arg(format!("dependency={}", library.parent().unwrap().display()));
-        rustc.arg("--extern").arg(format!("{name}={}", library.display()));
-    }
-    for (name, value) in
-        [("MANIFEST_DIR", env!("CARGO_MANIFEST_DIR")), ("PKG_VERSION", env!("CARGO_PKG_VERSION"))]
-    {
-        rustc.env(format!("CARGO_{name}"), value);
-    }
-    let output = rustc.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    program
 }
 
 /// Writes a copy of `program` without debug information to `stripped`.
@@ -118,20 +86,15 @@ pub fn strip_debug(program: &Path, stripped: &Path) {
 /// Runs cargo, and returns the path of the program `name`.
 #[track_caller]
 fn run(cargo: &mut Command, name: &str) -> PathBuf {
-    let executable = |message: &Value| {
+    let output = cargo.args(["--message-format", "json-render-diagnostics"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8(output.stdout).unwrap();
+    let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let executable = |message: serde_json::Value| {
         let is_it = message["target"]["name"] == name;
         message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
     };
-    messages(cargo).iter().rev().find_map(executable).expect("cargo says what it built")
-}
-
-/// Runs cargo, and returns what it says of each target that it built or has.
-#[track_caller]
-fn messages(cargo: &mut Command) -> Vec<Value> {
-    let output = cargo.args(["--message-format", "json-render-diagnostics"]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines = String::from_utf8(output.stdout).unwrap();
-    lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    messages.filter_map(executable).next_back().expect("cargo says what it built")
 }
 
 /// Returns a cargo command that puts programs into `programs` and reuses the build of the tests.

@@ -38,20 +38,6 @@ pub fn woken_then_blocked() -> Timeline {
 ///
 /// Each task has `polls` polls of `length_ns`, and is ready in between.
 pub fn saturated(tasks: u64, polls: u64, length_ns: u64) -> Timeline {
-    timeline(&saturation(tasks, polls, length_ns).events)
-}
-
-/// Returns the program [`saturated`], whose workers park after that for a twentieth of the time.
-pub fn nearly_saturated(tasks: u64, polls: u64, length_ns: u64) -> Timeline {
-    let mut script = saturation(tasks, polls, length_ns);
-    let end_ns = polls * (tasks / 2) * length_ns;
-    for worker in 0..2 {
-        script.park(worker, end_ns, end_ns + end_ns / 20);
-    }
-    timeline(&script.events)
-}
-
-fn saturation(tasks: u64, polls: u64, length_ns: u64) -> Script {
     let mut script = Script::default();
     script.workers(0);
     let location = SpawnLocation { line: 31, ..ANSWERS };
@@ -71,7 +57,7 @@ fn saturation(tasks: u64, polls: u64, length_ns: u64) -> Script {
             script.end(task, worker, to);
         }
     }
-    script
+    timeline(&script.events)
 }
 
 /// The number of polls in which [`partly_taken`] sleeps.

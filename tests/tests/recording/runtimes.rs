@@ -236,7 +236,7 @@ fn wait_until_all_workers_poll() {
     };
     let mut rounds = 0_u32;
     while polled.load(Ordering::SeqCst) < workers {
-        if rounds.is_multiple_of(500) {
+        if rounds % 500 == 0 {
             for _ in 0..workers {
                 let polled = Arc::clone(&polled);
                 handle.spawn(async move { poll(&polled) });

@@ -17,4 +17,3 @@ mod shadow;
 #[rustfmt::skip]
 mod shapes;
 mod unprobed;
-mod wakes_itself;

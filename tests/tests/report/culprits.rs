@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tests::build::{Variant, build_program, build_static, strip_debug};
+use tests::build::{Variant, build_program, strip_debug};
 use tests::child::{Running, command};
 use tests::files::folder;
 use tests::left_out::not_allowed;
@@ -205,7 +205,7 @@ fn the_function_that_blocks_is_named_in_release() {
 #[cfg(target_env = "gnu")]
 fn the_function_that_blocks_is_named_in_a_static_program_and_without_lines() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let program = build_static(folder, "culprits");
+    let program = build_program(folder, Variant::Static, "culprits");
     let runs = Runs::new(&program, "culprits-static");
     ALL.iter().for_each(|expected| runs.assert_named(expected));
     runs.assert_rate();

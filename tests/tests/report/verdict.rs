@@ -18,8 +18,8 @@ use tests::planted::{self, verdicts};
 use tests::runtime::{builder, recorded};
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place, yield_now};
+use tokio_statemap::CollectorConfig;
 use tokio_statemap::report::{Culprit, LocationRow, Place, Report, Verdict};
-use tokio_statemap::{CollectorConfig, Timeline};
 
 /// A time longer than any preemption, and shorter than [`LONG`].
 const NO_NOISE: Duration = Duration::from_millis(100);
@@ -360,21 +360,6 @@ fn workers_that_are_saturated_have_the_figures_that_were_planted() {
     assert!((busy.ready_tasks - planted).abs() < 0.01, "{} of {planted}", busy.ready_tasks);
 }
 
-/// While other programs ran, workers were neither busy nor idle.
-#[test]
-fn workers_that_waited_for_a_processor_were_not_busy() {
-    let is_busy = |mut timeline: Timeline, waited_ns| {
-        timeline.machine.run_delay_ns = waited_ns;
-        busy_workers(&timeline.report()).is_some()
-    };
-    // Two workers run for 200 ms, and are idle for 10 ms.
-    let nearly = || verdicts::nearly_saturated(8, 50, 500_000);
-    assert!(is_busy(nearly(), 0));
-    assert!(!is_busy(nearly(), 150_000_000), "of 60 ms they were idle for 10 ms");
-    // They wanted to do more than they could.
-    assert!(is_busy(verdicts::saturated(8, 50, 500_000), 150_000_000));
-}
-
 #[test]
 fn main_off_the_workers_has_the_figures_that_were_planted() {
     let report = planted::nearly().report();
@@ -449,9 +434,11 @@ fn assert_busy(report: &Report, line: u32) -> u64 {
 #[test]
 fn a_healthy_program_has_no_verdict() {
     for flavor in BOTH {
-        assert_healthy(&report_among(flavor, NO_NOISE, |rounds| async move {
-            rounds.wait_for(500).await;
-        }));
+        healthy_run(|| {
+            report_among(flavor, NO_NOISE, |rounds| async move {
+                rounds.wait_for(500).await;
+            })
+        });
     }
 }
 

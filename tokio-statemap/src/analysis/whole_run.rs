@@ -103,6 +103,9 @@ pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<L
         }
         let Some(listed) = Listed::from_sums(timeline, sums, poll) else { continue };
         let own_ns = listed.own_ns(timeline);
+        if u128::from(own_ns) <= timeline.settings.long_poll.as_nanos() {
+            continue;
+        }
         // Of equals, the first wins.
         if longest.is_none_or(|(longest_ns, _)| own_ns > longest_ns) {
             longest = Some((own_ns, listed));

@@ -4,23 +4,19 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::sync::LazyLock;
 
-use tests::build::build_static;
+use tests::build::{Variant, build_program};
 
 use crate::exit_paths::pair::{Observed, Pair};
 
-/// The program with a recorded `main`, and that with Tokio's.
-static PROGRAMS: LazyLock<[String; 2]> = LazyLock::new(|| {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    ["unit", "unit_plain"].map(|name| build_static(target, name).display().to_string())
-});
-
 #[track_caller]
 fn aborts(way: &str) -> Observed {
-    let [recorded, plain] = &*PROGRAMS;
+    let path = |name: &str| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        build_program(target, Variant::Static, name).display().to_string()
+    };
     let name = format!("abort-{way}");
-    let observed = Pair::new(recorded, plain, &name, way).compare();
+    let observed = Pair::new(&path("unit"), &path("unit_plain"), &name, way).compare();
     assert_eq!(observed.ended.status.signal(), Some(libc::SIGABRT));
     observed
 }

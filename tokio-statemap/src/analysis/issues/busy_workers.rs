@@ -98,12 +98,8 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         all_own_ns += u128::from(own_ns(row));
         polls += u128::from(row.worker_polls);
     }
-    // While the machine held the workers up, they were neither busy nor idle. This also holds for polls shorter than
-    // `long_poll`, for which only the sum of the time that the machine took is known.
-    let machine = &timeline.machine;
-    let taken_ns = machine.run_delay_ns.saturating_add(machine.stolen_ns);
-    let unattributed_ns = held_ns - all_own_ns;
-    let left_out_ns = unattributed_ns.max(u128::from(taken_ns)).min(running_ns);
+    // While the machine held the workers up, they were neither busy nor idle.
+    let left_out_ns = held_ns - all_own_ns;
     let (worked_ns, rest_ns) =
         (running_ns.saturating_sub(left_out_ns), time_ns.saturating_sub(left_out_ns));
     if share(worked_ns, rest_ns)? <= BUSY {
@@ -166,7 +162,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
             && ready_tasks >= workers.len() as f64
             && between(row) < u128::from(own_ns(row))
             // Tasks that became ready while the machine held the workers up are no load.
-            && unattributed_ns <= time_ns.saturating_sub(unattributed_ns),
+            && left_out_ns <= rest_ns,
         long_polls_ns,
         unattributed: facts.blame.unattributed,
         long_poll: recording.long_poll,

@@ -188,16 +188,6 @@ pub(crate) fn task_waker_cloned(task: usize) {
     });
 }
 
-/// Called as the task with this id and address is woken by a reference to its waker on this thread. If the task is polled here, it
-/// may wait where it wakes itself: it doesn't need a clone for that.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-#[inline]
-pub(crate) fn task_woken_by_ref(task: u64, address: usize) {
-    if waking::is_polled(task) {
-        task_waker_cloned(address);
-    }
-}
-
 /// Returns whether nothing is captured on this thread.
 #[inline]
 pub(crate) fn is_outside() -> bool {

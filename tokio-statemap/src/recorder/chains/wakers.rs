@@ -135,11 +135,6 @@ impl Observer for Captures {
         wakes::woken(task, by_last, waking::who_wakes);
     }
 
-    #[inline]
-    fn woken_by_ref(task: u64, address: *const ()) {
-        capture::task_woken_by_ref(task, address.addr());
-    }
-
     #[inline(never)]
     fn sees(waker: &Waker) -> Sees {
         let Some(id) = tokio::task::try_id() else { return Sees::default() };

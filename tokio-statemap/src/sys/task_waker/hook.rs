@@ -21,9 +21,6 @@ pub(crate) trait Observer {
     /// use up the last waker of a task that waits.
     fn woken(task: u64, by_last: bool);
 
-    /// Called by the thread that wakes by reference the task with this id and address, after [`woken`](Self::woken).
-    fn woken_by_ref(task: u64, address: *const ());
-
     /// Clones this waker of the task that is polled, and wakes the task by it in both ways. Returns which of these
     /// calls the observer got.
     fn sees(waker: &Waker) -> Sees;
@@ -232,9 +229,6 @@ unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
     if let Some(id) = unsafe { ids::of(task) } {
         // SAFETY: as for this function.
         O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
-        if WHICH == WAKE_BY_REF {
-            O::woken_by_ref(id, task);
-        }
     }
     // SAFETY: as for this function.
     unsafe { call_tokios::<WHICH>(task) };

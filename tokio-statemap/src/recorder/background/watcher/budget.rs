@@ -149,9 +149,13 @@ impl Budget {
         let since_ns = self.since_ns.take();
         let taken_ns = since_ns.and_then(|since_ns| threads::cpu_ns()?.checked_sub(since_ns));
         let taken_ns = i64::try_from(taken_ns.unwrap_or_default()).unwrap_or(i64::MAX);
+        self.charge(taken_ns);
+        taken_ns
+    }
+
+    fn charge(&mut self, taken_ns: i64) {
         // The debt is bounded, so that first samples beyond the budget aren't owed for minutes.
         self.left_ns = self.left_ns.saturating_sub(taken_ns).max(-nanos(SAVED_UP));
-        taken_ns
     }
 
     /// Pays for this many looks.
@@ -177,7 +181,8 @@ mod tests {
         let mut budget = Budget::default();
         let (start, mut firsts, mut asked) = (Instant::now(), 0, 0);
         for at in 0..1000 {
-            budget.left_ns = i64::MIN / 2;
+            budget.charge(i64::MAX);
+            assert_eq!(budget.left_ns, -nanos(SAVED_UP), "no more is owed");
             budget.earn(start + Duration::from_millis(at));
             assert!(!budget.allows_sample(1));
             if budget.allows_sample(0) {

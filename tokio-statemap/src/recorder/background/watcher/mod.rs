@@ -132,6 +132,10 @@ impl Watcher {
     /// Looks at `most` threads, from where the last look ended.
     fn look(&mut self, most: usize) {
         let from = if self.looked_at < self.awake.len() { self.looked_at } else { 0 };
+        // If little is left of the budget, the first thread has it: that is another one in each round.
+        if from == 0 && self.awake.len() > 1 {
+            self.awake.rotate_left(1);
+        }
         let (mut at, mut looks) = (from, 0);
         while looks < most && at < self.awake.len() {
             at += usize::from(self.look_at(at));
