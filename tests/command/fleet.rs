@@ -85,12 +85,6 @@ fn duckdb_answers_as_the_reports_do() {
     assert!(answers.iter().all(|rows| rows.as_array().unwrap().len() > 1), "{answers:?}");
 }
 
-/// Returns the path of a source file as it stands in tables: that of a dependency without the folder of all dependencies.
-fn in_tables(file: &str) -> &str {
-    let in_registry = file.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
-    in_registry.map_or(file, |(_, rest)| rest)
-}
-
 /// Version, function, file, line; polls, hosts, own time.
 fn lines_that_blocked(pods: &[Pod]) -> Vec<Value> {
     type Key = (Option<String>, String, Option<String>, Option<u32>);
@@ -98,7 +92,7 @@ fn lines_that_blocked(pods: &[Pod]) -> Vec<Value> {
     for pod in pods {
         for culprit in &pod.report.blame.culprits {
             let Some(frame) = &culprit.frame else { continue };
-            let file = frame.file.as_ref().map(|file| in_tables(file).to_owned());
+            let file = frame.file.as_ref().map(|file| package_on(file).to_owned());
             let key = (pod.timeline.version.clone(), frame.function.to_string(), file, frame.line);
             let (polls, hosts, own_ns) = lines.entry(key).or_default();
             *polls += culprit.polls;
@@ -193,7 +187,7 @@ fn waits(pods: &[Pod]) -> Vec<Value> {
     rows.collect()
 }
 
-/// Returns a path from the package on.
+/// Returns a path from the package on, as it stands in tables.
 fn package_on(path: &str) -> &str {
     let after = path.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
     after.map_or(path, |(_, rest)| rest)

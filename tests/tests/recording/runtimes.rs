@@ -236,6 +236,7 @@ fn wait_until_all_workers_poll() {
     };
     let mut rounds = 0_u32;
     while polled.load(Ordering::SeqCst) < workers {
+        // Again after the others have given up.
         if rounds % 500 == 0 {
             for _ in 0..workers {
                 let polled = Arc::clone(&polled);

@@ -55,7 +55,7 @@ impl Blame {
         }
         let (mut heaviest, mut most_ns) = (0, 0);
         for (place, blame) in blames.iter().enumerate() {
-            // Of equals, the first wins.
+            // If two are equal, the first stays.
             if blame.frames.sum() > most_ns {
                 (heaviest, most_ns) = (place, blame.frames.sum());
             }

@@ -118,7 +118,7 @@ impl Statemap {
     }
 }
 
-/// A length, its begin, its entity, and its first datum. Of equals, the earliest is the longest.
+/// A length, its begin, its entity, and its first datum. If two lengths are equal, the earlier one counts as longer.
 type Length = (u64, Reverse<(u64, usize, usize)>);
 
 /// One pass over all of the data.

@@ -141,8 +141,8 @@ fn groups(timeline: &Timeline) -> Vec<Group> {
     groups
 }
 
-/// A poll with its own time and its start. The longest poll is the least. Of equals, the earliest comes first, and then
-/// the one of the first task. The page and the SVG rank polls in the same way.
+/// A poll with its own time and its start. The longest poll is the least. If two are equal, the earlier one comes first,
+/// and then that of the first task. The page and the SVG rank polls in the same way.
 type Ranked = (Reverse<u64>, u64, PollAt);
 
 struct Scan<'a> {

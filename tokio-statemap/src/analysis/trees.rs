@@ -184,7 +184,7 @@ impl Timeline {
                 Some((first, longest_ns, tasks, least_ns)) => {
                     *tasks += 1;
                     *least_ns = for_ns.min(*least_ns);
-                    // Of equals, the first wins, whatever the order of the map.
+                    // If two are equal, the first stays, whatever the order of the map.
                     if for_ns > *longest_ns {
                         (*first, *longest_ns) = (task.into_owned(), for_ns);
                     }

@@ -93,9 +93,10 @@ pub(super) fn longest<'a>(timeline: &Timeline, sums: &'a Summary) -> Vec<Listed<
 
 /// Returns the longest of the long polls that held no worker.
 pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<Listed<'a>> {
+    let long_poll_ns = timeline.settings.long_poll.as_nanos();
     let mut longest: Option<(u64, Listed<'_>)> = None;
     for poll in &sums.longest_polls {
-        if u128::from(poll.length_ns) <= timeline.settings.long_poll.as_nanos() {
+        if u128::from(poll.length_ns) <= long_poll_ns {
             break;
         }
         if poll.worker.is_some() {
@@ -103,10 +104,10 @@ pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<L
         }
         let Some(listed) = Listed::from_sums(timeline, sums, poll) else { continue };
         let own_ns = listed.own_ns(timeline);
-        if u128::from(own_ns) <= timeline.settings.long_poll.as_nanos() {
+        if u128::from(own_ns) <= long_poll_ns {
             continue;
         }
-        // Of equals, the first wins.
+        // If two are equal, the first stays.
         if longest.is_none_or(|(longest_ns, _)| own_ns > longest_ns) {
             longest = Some((own_ns, listed));
         }

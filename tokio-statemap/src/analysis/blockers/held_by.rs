@@ -182,7 +182,7 @@ impl Holds {
                 None => {}
             }
         }
-        // Of equals, the first wins.
+        // If several have the most, this is the first of them.
         let (line, waiting, other) =
             passed.into_iter().rev().max_by_key(|&(_, waiting, _)| waiting)?;
         HeldBy::find(last, other, long_ns)?;

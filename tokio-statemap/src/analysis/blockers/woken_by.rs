@@ -140,7 +140,7 @@ fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Opt
             }
         }
     }
-    // Of equals, the first wins.
+    // If several have the most, this is the first of them.
     let (index, &times) = by_task.iter().enumerate().rev().max_by_key(|&(_, times)| times)?;
     let task = tasks[index].key;
     (times >= LEAST && 2 * times > known && 2 * known >= ended).then_some(task)

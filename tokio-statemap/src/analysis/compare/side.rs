@@ -65,8 +65,8 @@ pub(super) fn taken_ns(timeline: &Timeline) -> Option<u64> {
 
 /// The figures of the polls of a line in the runs of one version.
 ///
-/// Lengths are own time, without the time that the machine took. For whole runs of which only a part is kept, they are
-/// wall time.
+/// Lengths are own time, without the time that the machine took. If only a part of a whole run is kept, lengths are wall
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {

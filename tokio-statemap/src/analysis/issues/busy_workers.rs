@@ -134,7 +134,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         && recording.recorded_ns >= ENOUGH_RECORDED_NS
         && rest_ns >= enough_ns
         && taken(row) >= recording.long_poll.min(ENOUGH_HELD).as_nanos();
-    // Another location may have taken most, with long polls of which no detail is known.
+    // Another location may have taken more time, in long polls that are not kept in detail.
     let is_most = rows
         .iter()
         .all(|other| std::ptr::eq(other, row) || u128::from(dropped_ns(other)) <= taken(row));

@@ -1,7 +1,7 @@
 //! Tasks that may be leaked: the number of tasks of their spawn location only grew.
 //!
 //! The number of tasks also grows while a program starts, and in a server that more and more clients use. So an issue
-//! needs a long time, many tasks, growth in every part of the time, and older tasks most of which do nothing.
+//! needs a long time, many tasks, growth in every part of that time, and older tasks that mostly do nothing.
 
 use std::cmp::Reverse;
 
@@ -72,8 +72,8 @@ impl Finding for MaybeLeaked {
     }
 }
 
-/// The least time for which the number must have grown, the least number at the end, and the number of equal parts of
-/// the time in each of which it must have grown.
+/// The number of tasks must have grown for at least this time, to at least this number at the end. The time is split into
+/// this number of equal parts, and the number of tasks must have grown in each of them.
 const LEAST_NS: u64 = 10_000_000_000;
 const LEAST_TASKS: u64 = 50;
 const PARTS: usize = 8;

@@ -198,7 +198,7 @@ pub(super) fn find(
         let found = never_finished::find(timeline, facts.spelling, &last);
         stuck = found.stuck;
         let mut never_finished = found.never;
-        // Of two issues about one line, only one is kept: the one that says more.
+        // If two issues are about one line, only the one that says more is kept.
         let mut told = Vec::new();
         for never in &never_finished {
             told.extend(never.at.clone().filter(|_| never.names_holder()));

@@ -361,7 +361,7 @@ impl Found {
             total_ns = total_ns.saturating_add(stall.own_ns);
             is_running |= blocker.is_running && stall.silence.to_ns >= timeline.end_ns;
         }
-        // Of equals, the worst culprit wins, which comes first.
+        // If several have the most, this is the first of them, which is the worst culprit.
         let mut culprit = 0;
         for (index, &sum_ns) in by_culprit.iter().enumerate() {
             if sum_ns > by_culprit[culprit] {

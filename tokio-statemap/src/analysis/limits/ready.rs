@@ -90,7 +90,7 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
             continue;
         }
         over += 1;
-        // Of equals, the first wins.
+        // If two are equal, the first stays.
         let rank = |wait: &ReadyWait| (Reverse(wait.own_ns), wait.since_ns);
         if longest.as_ref().is_none_or(|longest| rank(&wait) < rank(longest)) {
             longest = Some(wait);

@@ -20,10 +20,11 @@ const LONG_WAIT_NS: u64 = 10_000_000;
 /// ran two tasks meanwhile, on average.
 const LONG_QUEUE_NS: u64 = 100_000_000;
 
-/// The same if few tasks wait and none ends: they may wait only for threads that have just started, and have no processor yet.
+/// The same duration if few tasks wait and none ends. These may only wait for threads that have just started and have no
+/// processor yet.
 const LONG_QUEUE_OF_FEW_NS: u64 = 1_000_000_000;
 
-/// So many times as many threads are needed for the tasks that wait to be few.
+/// Few tasks wait if there is at most one for this number of threads.
 const FEW: u64 = 8;
 
 /// The blocking pool of a runtime.
@@ -170,7 +171,7 @@ pub(super) fn exhausted(
     }
     let places = places.into_sorted();
     for &(location, (tasks, ran_ns)) in &places {
-        // Of equals, the first wins.
+        // If two are equal, the first stays.
         if ran_ns > pool.ran_ns {
             (pool.location, pool.tasks, pool.ran_ns) = (location, tasks, ran_ns);
         }
@@ -261,6 +262,10 @@ mod tests {
         (0..waiting).map(|n| seen(20 + n / 2 * 20, waiting - n, Some(at(7)))).collect()
     }
 
+    fn pool_of(seen: Vec<Seen>) -> Option<ExhaustedPool> {
+        exhausted(seen, &[(0, 10_000 * MS)], Duration::from_millis(1))
+    }
+
     #[test]
     fn few_that_wait_for_many_threads_may_wait_for_one_that_has_no_processor_yet() {
         let of_fifty = |waiting, to_ms| {
@@ -270,10 +275,6 @@ mod tests {
         };
         assert_eq!(of_fifty(6, 900), None);
         assert!(of_fifty(6, 1000).is_some() && of_fifty(7, 100).is_some());
-    }
-
-    fn pool_of(seen: Vec<Seen>) -> Option<ExhaustedPool> {
-        exhausted(seen, &[(0, 10_000 * MS)], Duration::from_millis(1))
     }
 
     #[test]
