@@ -194,7 +194,8 @@ impl Progress {
                 stack.map(|stack| tools.frames(&stack)).unwrap_or_default();
             Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
-        if let (Some(sample), true) = (&sample, is_due) {
+        // What listeners are told of a poll is known of it afterwards, too: its first sample is kept, also beyond the budget.
+        if let (Some(sample), true) = (&sample, is_due || self.samples == 0) {
             self.is_sampled(age);
             samples::add(recorder, sample.clone());
             match refused {
