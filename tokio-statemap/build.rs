@@ -7,6 +7,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     alias("has_stacks", "CARGO_FEATURE_STACKS");
     alias("has_wakes", "CARGO_FEATURE_WAKES");
+    alias("has_black_box", "CARGO_FEATURE_BLACK_BOX");
     #[cfg(feature = "html")]
     page::pack();
 }

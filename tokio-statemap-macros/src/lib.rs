@@ -111,6 +111,8 @@ struct Features {
     html: bool,
     /// The library writes the SVG.
     svg: bool,
+    /// The library keeps a black box.
+    black_box: bool,
 }
 
 impl Features {
@@ -119,6 +121,7 @@ impl Features {
         record: cfg!(feature = "record"),
         html: cfg!(feature = "html"),
         svg: cfg!(feature = "svg"),
+        black_box: cfg!(feature = "black-box"),
     };
 
     /// Returns `true` if the library has the feature of this name.
@@ -126,6 +129,7 @@ impl Features {
         match feature {
             "html" => self.html,
             "svg" => self.svg,
+            "black-box" => self.black_box,
             _ => self.record,
         }
     }

@@ -1,5 +1,7 @@
 //! The choice of what to keep, and what to record.
 
+use std::path::{Path, PathBuf};
+
 /// The events to keep once there are more than `max_events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
@@ -42,4 +44,60 @@ impl TraceTarget {
     pub fn tracks_workers(self) -> bool {
         matches!(self, Self::Workers | Self::Both)
     }
+}
+
+/// Whether there is a black box, and where.
+///
+/// A black box is a pair of files that have what was recorded, however the process ends: also by SIGKILL, or when the
+/// system runs out of memory. The command `tokio-statemap` reads them, and those of running processes, too. They are
+/// removed once the outputs are written.
+///
+/// `true`, `false` and paths become one by [`Into`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlackBox {
+    /// There is none. This is the default.
+    #[default]
+    Off,
+    /// It is in `$XDG_RUNTIME_DIR` or in `/dev/shm`.
+    On,
+    /// It is in this folder. Memory is best (tmpfs); on a disk, what the system hasn't written yet is lost with the
+    /// machine, but not with the process.
+    Folder(PathBuf),
+}
+
+impl From<bool> for BlackBox {
+    fn from(is_on: bool) -> Self {
+        if is_on { Self::On } else { Self::Off }
+    }
+}
+
+impl From<PathBuf> for BlackBox {
+    fn from(folder: PathBuf) -> Self {
+        Self::Folder(folder)
+    }
+}
+
+impl From<String> for BlackBox {
+    fn from(folder: String) -> Self {
+        Self::Folder(folder.into())
+    }
+}
+
+impl From<&str> for BlackBox {
+    fn from(folder: &str) -> Self {
+        Self::Folder(folder.into())
+    }
+}
+
+impl From<&Path> for BlackBox {
+    fn from(folder: &Path) -> Self {
+        Self::Folder(folder.into())
+    }
+}
+
+#[cfg(has_black_box)]
+crate::util::plain::plain_enum! {
+    Keep { First, Last }
+    TraceTarget { Tasks, Workers, Both, None }
 }

@@ -193,6 +193,12 @@ impl Collector {
         }
     }
 
+    /// Removes the black box.
+    #[cfg(has_black_box)]
+    pub(crate) fn close_black_box(&self) {
+        crate::recorder::close_box(&self.recorder);
+    }
+
     /// Stops recording. Has no effect if recording is not started. From then on a hook costs next
     /// to nothing.
     pub fn stop(&self) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub(crate) use crate::choices::{Keep, TraceTarget};
+pub(crate) use crate::choices::{BlackBox, Keep, TraceTarget};
 use crate::error::Error;
 
 /// The configuration of a [`Collector`](crate::Collector).
@@ -64,6 +64,11 @@ pub struct CollectorConfig {
     /// three of Tokio's. It has no effect without this crate's feature `wakes`, or elsewhere than on Linux on x86-64 or
     /// aarch64. A wait takes 30 to 50 ns longer.
     pub wakes: bool,
+    /// Keeps what is recorded in a file that survives the process. Default: no.
+    ///
+    /// It has no effect without this crate's feature `black-box`, or elsewhere than on Linux on x86-64 or aarch64. The
+    /// files take up to 16 bytes for each of `max_events`, and some memory for each task that lives.
+    pub black_box: BlackBox,
 }
 
 impl Default for CollectorConfig {
@@ -78,6 +83,7 @@ impl Default for CollectorConfig {
             long_poll: Duration::from_millis(1),
             stacks: true,
             wakes: true,
+            black_box: BlackBox::Off,
         }
     }
 }

@@ -71,7 +71,7 @@ pub mod task;
 mod trace;
 mod util;
 
-pub use choices::{Keep, TraceTarget};
+pub use choices::{BlackBox, Keep, TraceTarget};
 pub use hooks::Hooks;
 pub use recorder::{Instrument, Instrumented};
 #[cfg(not(feature = "record"))]
@@ -155,14 +155,20 @@ pub mod __private {
     #[cfg(feature = "cli")]
     pub use crate::analysis::awaits::{Awaits, Node, Note};
     pub use crate::analysis::limits::{FileOf, Files, Judgement, Limits, judge};
+    #[cfg(all(has_black_box, feature = "read"))]
+    pub use crate::recorder::black_box::{Found, find, folders, is_begin_of_box, is_live};
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(feature = "cli")]
     pub use crate::render::awaits::{write_html, write_text};
     #[cfg(feature = "read")]
     pub use crate::render::export;
+    #[cfg(all(has_black_box, feature = "read"))]
+    pub use crate::render::now::workers_now;
     pub use crate::render::report::terminal::{Colours, coloured_report, coloured_text};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::statemap::renew::renewed;
+    #[cfg(all(has_black_box, feature = "read"))]
+    pub use crate::trace::recovered::{Recovered, recover};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
     pub use crate::util::atomic_file::write as write_file;

@@ -32,6 +32,23 @@ impl Setting for PathExpr {
     }
 }
 
+/// Whether there is a black box, and where: any expression that is `Into<BlackBox>`.
+pub(crate) struct BoxPlace;
+
+impl Value for BoxPlace {
+    type Read = Expr;
+
+    fn read(value: &Expr, _: &str) -> syn::Result<Expr> {
+        Ok(value.clone())
+    }
+}
+
+impl Setting for BoxPlace {
+    fn tokens(expr: &Expr) -> Option<TokenStream> {
+        Some(quote! { #expr })
+    }
+}
+
 /// The destination of the report.
 pub(crate) enum ReportPath {
     Stderr,

@@ -12,8 +12,8 @@
 use super::keys::keys;
 use super::literal::{Bool, CratePath, PositiveInteger, Text};
 use super::own::{
-    BufferCapacity, Configure, Keep, Nanos, PathExpr, PositiveNanos, ReportPath, Signal, Trace,
-    UserHooks,
+    BoxPlace, BufferCapacity, Configure, Keep, Nanos, PathExpr, PositiveNanos, ReportPath, Signal,
+    Trace, UserHooks,
 };
 use super::runtime::{Flavor, UnhandledPanic};
 
@@ -75,6 +75,9 @@ keys! {
     "dump_signal" dump_signal: Signal,
         r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
         "on this signal, print all tasks and where they wait on stderr (Unix)", "none";
+    "black_box" black_box: BoxPlace [needs "black-box"],
+        "bool, or path expression", "keep the recording in a file that survives the process (feature `black-box`, Linux)",
+        "`false`";
     "source" source: Bool,
         "bool", "show the source around blamed lines and spawn locations in the page, if the files exist",
         "`true` in builds with debug assertions";

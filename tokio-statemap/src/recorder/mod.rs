@@ -11,6 +11,7 @@
 //! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
 //! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker
 //!   is cloned.
+//! - [`black_box`]: files that have what was recorded, however the process ends.
 //! - [`hot`]: what hooks do.
 //! - [`waits`]: where tasks wait. [`root_waker`]: the waker of a root future.
 //! - [`functions`]: futures of instrumented calls. [`root_future`]: that of `block_on`.
@@ -20,6 +21,8 @@
 #![cfg_attr(not(has_stacks), allow(dead_code, reason = "nothing is sampled"))]
 
 pub(crate) mod background;
+#[cfg(has_black_box)]
+pub(crate) mod black_box;
 mod boxed;
 pub(crate) mod calls;
 pub(crate) mod capture;
@@ -59,6 +62,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::config::CollectorConfig;
+#[cfg(has_black_box)]
+pub(crate) use crate::recorder::background::close_box;
 use crate::recorder::capture::{Calls, Capture, Then};
 use crate::recorder::clock::Clock;
 pub use crate::recorder::functions::{Instrument, Instrumented};
@@ -93,6 +98,8 @@ impl Recorder {
             crate::sys::filter::allows_all();
             self.machine.start();
             self.machine.note_steal(&self.kept.clock);
+            #[cfg(has_black_box)]
+            background::open_box(self);
             background::recorder_started(self);
             if self.kept.config.trace_target.tracks_tasks() {
                 chains::prepare();
@@ -114,6 +121,8 @@ impl Recorder {
         if was_started {
             self.kept.clock.check_source();
             if !process::is_forked() {
+                #[cfg(has_black_box)]
+                background::write_box(self, true);
                 // Nobody looks any more whether threads need them.
                 self.kept.take_back(0);
             }

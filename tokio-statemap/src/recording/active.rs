@@ -225,6 +225,8 @@ impl Active {
             signal::without_fatal_signals(|| self.outputs.write(&recorded, &progress));
             #[cfg(not(unix))]
             self.outputs.write(&recorded, &progress);
+            #[cfg(has_black_box)]
+            self.runtimes.collectors().iter().for_each(|collector| collector.close_black_box());
             if let Some(limits) = &self.limits {
                 limits.judge(&mut recorded.timelines);
                 if recorded.forgotten.count > 0 {

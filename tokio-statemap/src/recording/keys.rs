@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Recording;
-use crate::choices::{Keep, TraceTarget};
+use crate::choices::{BlackBox, Keep, TraceTarget};
 use crate::hooks::Hooks;
 
 impl Recording {
@@ -73,6 +73,11 @@ keys! {
     warn_after(age: Duration) => |settings| settings.warn_after = Some(age);
     /// Prints all tasks and where they wait on this signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO` (Unix).
     dump_signal(name: &'static str) => |settings| settings.dump_signal = Some(name);
+    /// Keeps what is recorded in a file that survives the process, and is removed once the outputs are written (feature
+    /// `black-box`, Linux): `true`, or a folder. The environment variable `TOKIO_STATEMAP_BOX` takes precedence: a folder,
+    /// `1`, or `0`. Default: `false`.
+    #[cfg(any(feature = "black-box", not(feature = "record")))]
+    black_box(place: impl Into<BlackBox>) => |settings| settings.config.black_box = place.into();
     /// Sets whether the page shows the source around blamed lines and spawn locations, if the files exist. Default:
     /// `true` in builds with debug assertions. The files of the program's own package are found under
     /// [`package`](Self::package).

@@ -10,6 +10,8 @@ pub mod export;
 #[cfg(feature = "html")]
 pub mod html;
 mod limits;
+#[cfg(all(has_black_box, feature = "read"))]
+pub(crate) mod now;
 #[cfg_attr(
     not(any(feature = "html", feature = "svg")),
     allow(dead_code, reason = "the report has few colours")

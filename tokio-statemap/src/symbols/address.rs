@@ -12,6 +12,15 @@ pub(crate) struct Address<'a> {
     pub(crate) build_id: &'a str,
 }
 
+/// Returns what stands for the name of the function at an address of a file.
+#[cfg(feature = "symbols")]
+pub(crate) fn name(address: u64, file: &str, build_id: Option<&str>) -> String {
+    match build_id {
+        Some(id) => format!("{address:#x} of {file} (build id {id})"),
+        None => format!("{address:#x} of {file}"),
+    }
+}
+
 impl<'a> Address<'a> {
     /// Parses a function's name that is an address.
     pub(crate) fn parse(function: &'a str) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Looks up the functions and lines of addresses, but only of those that are to be shown.
 
-mod address;
+pub(crate) mod address;
 #[cfg(any(feature = "cli", all(test, feature = "symbols")))]
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "it is only tested"))]
 mod coroutine_name;
@@ -33,10 +33,17 @@ pub(crate) use object_file::package;
 /// The name that stands for a system call if a thread waits for a page of memory.
 pub(crate) const PAGE_FAULT: &str = "a page fault";
 
+/// Files are read once, and only if there is something to look up.
+static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
+
+/// Has addresses looked up by another resolver from now on.
+#[cfg(all(has_black_box, feature = "read"))]
+pub(crate) fn set_resolver(resolver: Resolver) {
+    *lock(&RESOLVER) = Some(resolver);
+}
+
 /// Calls `f` with the resolver of this process's addresses.
 pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {
-    // Files are read once, and only if there is something to look up.
-    static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
     let mut resolver = lock(&RESOLVER);
     let resolver = resolver.get_or_insert_default();
     resolver.begin();

@@ -12,6 +12,8 @@ pub(crate) mod cgroup;
 pub(crate) mod chunk;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod clocks;
+#[cfg(has_black_box)]
+pub(crate) mod file_lock;
 #[cfg(feature = "record")]
 pub(crate) mod filter;
 #[cfg(all(unix, feature = "record"))]

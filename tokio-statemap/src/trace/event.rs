@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
+use crate::recorder::capture::SourcePlace;
 use crate::trace::woken_by::WokenBy;
 
 /// An event recorded by a hook.
@@ -108,6 +109,13 @@ pub struct SpawnLocation {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
+}
+
+impl From<SourcePlace> for SpawnLocation {
+    fn from(place: SourcePlace) -> Self {
+        let SourcePlace { file, line, column } = place;
+        Self { file, line, column }
+    }
 }
 
 impl From<&'static Location<'static>> for SpawnLocation {

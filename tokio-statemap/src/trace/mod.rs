@@ -4,6 +4,8 @@ pub(crate) mod clock;
 pub(crate) mod event;
 pub(crate) mod live_poll;
 pub mod profile;
+#[cfg(all(has_black_box, feature = "read"))]
+pub(crate) mod recovered;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub mod summary;

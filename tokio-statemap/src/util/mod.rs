@@ -24,6 +24,8 @@ pub(crate) mod map;
 pub(crate) mod message;
 #[cfg(feature = "record")]
 pub(crate) mod parallel;
+#[cfg(has_black_box)]
+pub(crate) mod plain;
 #[cfg(feature = "record")]
 pub(crate) mod privileges;
 #[cfg(feature = "record")]

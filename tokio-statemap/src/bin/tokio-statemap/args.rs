@@ -36,6 +36,11 @@ pub(crate) enum Command {
     Render(RenderArgs),
     /// Print a text report that says where the time went
     Report(ReportArgs),
+    /// Show what recorded processes do now, or did when they ended: what each worker polls, and where tasks wait
+    Ps(PsArgs),
+    /// Make a page, a report or data of a black box, of a process that was killed or of one that runs
+    #[command(visible_alias = "snapshot")]
+    Recover(RecoverArgs),
     /// Check that data keeps the rules of the format, and that runs keep limits
     Check(CheckArgs),
     /// Compare two runs: what got slower, and whether that is more than chance
@@ -110,6 +115,43 @@ pub(crate) struct ReportArgs {
     pub(crate) profile: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  tokio-statemap ps
+  tokio-statemap ps 4711
+  tokio-statemap ps /var/lib/shop/boxes --watch
+
+A process is recorded in a black box with `black_box = true`, or with TOKIO_STATEMAP_BOX=1 if it was built with the \
+feature `black-box`. Nothing is asked of the process, which may run, hang, be stopped, or be dead. What is shown is up \
+to a tenth of a second old.")]
+pub(crate) struct PsArgs {
+    /// Processes, by id, or folders with boxes, or boxes [default: $XDG_RUNTIME_DIR and /dev/shm]
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: Vec<PathBuf>,
+    /// Repeat it each second
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  tokio-statemap recover 4711 -o statemap.html
+  tokio-statemap recover /dev/shm/tokio-statemap.shop.4711.19b1-0.0.box -o statemap.html
+  tokio-statemap recover /dev/shm -o tasks.json
+  tokio-statemap recover 4711
+
+The other commands read boxes, too, by the names of their files.")]
+pub(crate) struct RecoverArgs {
+    /// A process, by id, or a box, or a folder: of the boxes in it, the newest of a dead process is taken, or else the newest
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: PathBuf,
+    /// The output, as for `render`, or a file that ends with .json: the data of the tasks [default: the report is printed]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
                 }
                 None => Ok(files),
             },
+            Content::Box(files) => Ok(files.into()),
         });
         progress.end();
         match checked {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+use tokio_statemap::__private::{Recovered, is_begin_of_box, recover};
 use tokio_statemap::html;
 use tokio_statemap::statemap;
 use tokio_statemap::statemap::read::{Statemap, read};
@@ -15,6 +16,8 @@ use crate::progress::Progress;
 
 /// The content of an input file.
 pub(crate) enum Content {
+    /// What a black box has: the data of its tasks, and of its workers.
+    Box([Statemap; 2]),
     /// Statemap data, still to be read.
     Data(Box<dyn Read>),
     /// A page.
@@ -36,6 +39,9 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     };
     let source = open(file, progress)?;
     let mut source = BufReader::new(progress.count_reads(source));
+    if is_begin_of_box(source.fill_buf().map_err(failed)?) {
+        return black_box(file);
+    }
     // No text begins with this byte, but each gzip file does.
     let is_gzip = source.fill_buf().map_err(failed)?.first() == Some(&0x1f);
     let source: Box<dyn Read> = match is_gzip {
@@ -53,6 +59,33 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     let end = End(source.read_to_end(&mut page).err());
     let files = html::read(page[..].chain(end)).map_err(|error| Failure::in_file(file, error))?;
     Ok(Content::Page { files, html: page })
+}
+
+/// Reads a black box, which has a second file beside this one.
+fn black_box(file: &Path) -> Result<Content, Failure> {
+    if file.as_os_str() == "-" {
+        let problem = "a black box is read by the name of its file, not from standard input";
+        return Err(Failure::in_file(file, problem));
+    }
+    data_of(&recovered(file)?, file).map(Content::Box)
+}
+
+/// Reads the black box of which `file` is one.
+pub(crate) fn recovered(file: &Path) -> Result<Recovered, Failure> {
+    // It may have been made by somebody else, and say what no program does.
+    let recovered = std::panic::catch_unwind(|| recover(file));
+    let recovered = recovered.unwrap_or_else(|_| Err("it is damaged".to_owned()));
+    recovered.map_err(|problem| Failure::in_file(file, problem))
+}
+
+/// Returns the data of a run in a black box, as its outputs would have had it.
+fn data_of(recovered: &Recovered, file: &Path) -> Result<[Statemap; 2], Failure> {
+    let data = recovered.timeline.to_data();
+    let problem = |error: &dyn std::fmt::Display| Failure::in_file(file, error);
+    let tasks = data.tasks_to_bytes().map_err(|error| problem(&error))?;
+    let workers = data.workers_to_bytes().map_err(|error| problem(&error))?;
+    let read = |bytes: Vec<u8>| read(&bytes[..]).map_err(|error| problem(&error));
+    Ok([read(tasks)?, read(workers)?])
 }
 
 fn open(file: &Path, progress: &Progress) -> Result<Box<dyn Read>, Failure> {
@@ -135,6 +168,7 @@ pub(crate) fn read_all(
                 statemaps.push(read(data).map_err(|error| Failure::in_file(file, error))?);
             }
             Content::Page { files, .. } => statemaps.extend(files),
+            Content::Box(files) => statemaps.extend(files),
         }
         sources.resize(statemaps.len(), index);
     }

@@ -2,6 +2,7 @@
 
 mod args;
 mod awaits;
+mod boxes;
 mod check;
 mod diff;
 mod duration;
@@ -13,6 +14,8 @@ mod input;
 mod limits;
 mod output;
 mod progress;
+mod ps;
+mod recover;
 mod render;
 mod report;
 mod symbolize;
@@ -33,6 +36,8 @@ fn main() -> ExitCode {
     let done = match args.command {
         Command::Render(args) => render::run(args),
         Command::Report(args) => report::run(&args),
+        Command::Ps(args) => ps::run(&args),
+        Command::Recover(args) => recover::run(args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Symbolize(args) => symbolize::run(&args),

@@ -37,6 +37,10 @@ pub(crate) fn run(args: &SymbolizeArgs) -> Result<(), Failure> {
             (vec![read(data).map_err(|error| Failure::in_file(&args.file, error))?], None)
         }
         Content::Page { files, html } => (files, Some(html)),
+        Content::Box(_) => {
+            let problem = "a black box stays as it is: make a page or data of it first, with `recover FILE -o OUT`";
+            return Err(Failure::in_file(&args.file, problem));
+        }
     };
     if args.source.is_some() && page.is_none() {
         let problem =

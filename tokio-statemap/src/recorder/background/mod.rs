@@ -10,6 +10,11 @@
 //! If there is no such thread, as in the child of a fork or when the system refuses one, or if it doesn't keep up, the
 //! threads that record do its work themselves.
 
+#[cfg(has_black_box)]
+mod black_box;
+#[cfg(not(has_black_box))]
+#[path = "no_black_box.rs"]
+mod black_box;
 pub(super) mod pace;
 mod recorders;
 mod spare;
@@ -20,6 +25,8 @@ mod watcher;
 
 use std::sync::Arc;
 
+#[cfg(has_black_box)]
+pub(crate) use black_box::{close as close_box, open as open_box, write as write_box};
 use pace::Pace;
 use recorders::STARTED;
 use spare::Spare;
@@ -91,12 +98,11 @@ fn run() {
         }
         let filled = collect(&recorders);
         spare.take_back(!filled.is_nothing(), &recorders);
+        let next_round = black_box::write_due(&recorders);
         drop(recorders);
         if filled.is_nothing() && watcher.is_idle() {
-            let most = match (spare.time(), watcher.rest()) {
-                (Some(one), Some(other)) => Some(one.min(other)),
-                (one, other) => one.or(other),
-            };
+            let waits = [spare.time(), watcher.rest(), next_round];
+            let most = waits.into_iter().flatten().min();
             process::sleep(most, &|| {
                 let recorders = STARTED.all();
                 let has_full = |recorder: &Arc<Shared>| recorder.kept.has_full_chunks();

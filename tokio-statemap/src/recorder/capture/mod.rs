@@ -2,6 +2,8 @@
 //!
 //! Times are in ticks, and tasks have the ids that records have.
 
+#[cfg(all(has_black_box, feature = "read"))]
+pub(crate) mod from_box;
 mod limit;
 mod pinned;
 
@@ -60,8 +62,8 @@ pub(crate) struct Capture {
     pub(crate) pinned: Vec<PinnedState>,
     /// The ends of tasks that may be in pinned windows.
     pub(crate) ended: Vec<(u64, u64)>,
-    pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
-    pub(crate) locations: Vec<&'static Location<'static>>,
+    pub(crate) root_locations: Vec<Option<SourcePlace>>,
+    pub(crate) locations: Vec<SourcePlace>,
     /// Samples of the stacks of long polls.
     pub(crate) samples: Samples,
     /// Samples of what polls computed.
@@ -81,6 +83,20 @@ pub(crate) struct Capture {
     /// The names of tasks.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) calls: Calls,
+}
+
+/// A place in the source, of this process or of one that left a black box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SourcePlace {
+    pub(crate) file: &'static str,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl From<&'static Location<'static>> for SourcePlace {
+    fn from(location: &'static Location<'static>) -> Self {
+        Self { file: location.file(), line: location.line(), column: location.column() }
+    }
 }
 
 /// The counts of calls of instrumented functions.
@@ -148,8 +164,13 @@ impl Capture {
             end,
             pinned: Vec::new(),
             ended: Vec::new(),
-            root_locations: recorder.roots.locations(),
-            locations: recorder.locations.to_vec(),
+            root_locations: recorder
+                .roots
+                .locations()
+                .into_iter()
+                .map(|at| at.map(Into::into))
+                .collect(),
+            locations: recorder.locations.to_vec().into_iter().map(Into::into).collect(),
             samples,
             cpu,
             cpu_limit: recorder.machine.cpu_limit(),

@@ -24,6 +24,22 @@ impl Chain {
         self.returns.iter().map(|to| to.address - 1)
     }
 
+    /// Returns the return addresses, the innermost first.
+    #[cfg(has_black_box)]
+    pub(crate) fn returns(&self) -> impl Iterator<Item = u64> {
+        self.returns.iter().map(|to| to.address)
+    }
+
+    /// Returns a chain as it was in another process.
+    #[cfg(all(has_black_box, feature = "read"))]
+    pub(crate) fn of_box(addresses: &[u64], calls: Vec<&'static Function>) -> Self {
+        let mut returns = Vec::with_capacity(addresses.len());
+        for &address in addresses {
+            returns.push(Return { offset: 0, address: address.max(1) });
+        }
+        Self { depth: 0, returns, calls_hash: 0, calls }
+    }
+
     /// Returns the instrumented functions, the outermost first.
     pub(crate) fn calls(&self) -> &[&'static Function] {
         &self.calls

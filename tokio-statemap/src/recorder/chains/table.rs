@@ -160,6 +160,14 @@ impl Places {
         calls
     }
 
+    /// Returns those after the first `chains` and `waits`.
+    #[cfg(has_black_box)]
+    pub(crate) fn after(chains: usize, waits: usize) -> Self {
+        let waits = lock(&WAITS).all.get(waits..).unwrap_or_default().to_vec();
+        let chains = lock(&CHAINS).all.all.get(chains..).unwrap_or_default().to_vec();
+        Self { chains, waits, not_kept: NOT_KEPT.load(Ordering::Relaxed) }
+    }
+
     pub(crate) fn now() -> Self {
         // Copied first, so that the chains of each wait are there.
         let waits = lock(&WAITS).all.clone();

@@ -327,3 +327,8 @@ fn is_same_rate(one: Span, other: Span) -> bool {
     };
     one.abs_diff(other) <= one.max(other) / 100
 }
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Account { jumps, jumped_ns, went_back, lost_source }
+}

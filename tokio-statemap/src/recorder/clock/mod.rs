@@ -23,6 +23,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anchors::Anchors;
 pub(crate) use anchors::{Account, Found};
+#[cfg(has_black_box)]
+pub(crate) use pieces::Piece;
 pub(crate) use rate::Rate;
 pub(crate) use scale::TickScale;
 pub(crate) use source::ticks;

@@ -13,7 +13,7 @@ const MAX_ERROR_NS: u32 = 256;
 
 /// A piece, from `from` until the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// The beginning, in ticks.
     pub(super) from: u64,
     from_ns: u64,
@@ -159,4 +159,9 @@ fn merged_two(three: &[Piece], max_error_ns: u32) -> Option<Piece> {
     let error_ns = first.error_ns.max(second.error_ns);
     merged.error_ns = error_ns.saturating_add(u32::try_from(changed_ns).unwrap_or(u32::MAX));
     (merged.error_ns <= max_error_ns).then_some(merged)
+}
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Piece { from, from_ns, rate, error_ns, jumps }
 }

@@ -56,3 +56,15 @@ impl Rate {
 fn saturated(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
+
+#[cfg(has_black_box)]
+impl crate::util::plain::Plain for Rate {
+    fn write(&self, into: &mut Vec<u8>) {
+        self.0.write(into);
+    }
+
+    #[cfg(feature = "read")]
+    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
+        u64::read(from).map(Self)
+    }
+}

@@ -23,6 +23,19 @@ impl TickScale {
         Self { pieces: pieces.all().to_vec(), rate: Rate::ONE }
     }
 
+    /// Returns the pieces, by time.
+    #[cfg(has_black_box)]
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Returns the scale of a black box; `None` if it has no pieces, or these aren't sorted.
+    #[cfg(all(has_black_box, feature = "read"))]
+    pub(crate) fn of_box(pieces: Vec<Piece>, rate: Rate) -> Option<Self> {
+        let is_whole = !pieces.is_empty() && pieces.is_sorted_by(|a, b| a.from <= b.from);
+        is_whole.then_some(Self { pieces, rate })
+    }
+
     /// Returns the rate over the whole run, without jumps: for sums of ticks from several times.
     pub(crate) fn run_rate(&self) -> Rate {
         self.rate

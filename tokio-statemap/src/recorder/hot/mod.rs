@@ -19,6 +19,8 @@ pub(crate) mod worker;
 
 use std::sync::{Arc, OnceLock, Weak};
 
+#[cfg(has_black_box)]
+use crate::recorder::black_box::journal::Journal;
 use crate::recorder::calls::profile::Profiles;
 use crate::recorder::chains::wakers::Wakers;
 use crate::recorder::hot::locations::Locations;
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) cpu: Mutex<CpuSamples>,
     pub(crate) listeners: Listeners,
     pub(crate) wakers: Wakers,
+    #[cfg(has_black_box)]
+    pub(crate) black_box: Mutex<Option<Journal>>,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
     idle: Mutex<Vec<Box<ThreadRecorder>>>,
@@ -77,6 +81,8 @@ impl Shared {
             cpu: Mutex::default(),
             listeners: Listeners::default(),
             wakers: Wakers::default(),
+            #[cfg(has_black_box)]
+            black_box: Mutex::default(),
             idle: Mutex::default(),
             fallback: Mutex::default(),
             when_built,

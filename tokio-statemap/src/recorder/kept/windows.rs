@@ -8,6 +8,8 @@ use crate::config::Keep;
 use crate::recorder::clock::Found;
 use crate::recorder::kept::Kept;
 use crate::recorder::process;
+#[cfg(has_black_box)]
+use crate::recorder::store::tap::Tapped;
 use crate::recorder::window::late_tasks::{self, LateTasks};
 use crate::recorder::window::mode::Mode;
 use crate::recorder::window::{Window, Windows};
@@ -200,5 +202,29 @@ impl Kept {
         let first = lock(&self.windows).first();
         let since_clock = first.map_or(0, |ticks| self.clock.ns(ticks));
         self.clock.utc_at_start() + Duration::from_nanos(since_clock)
+    }
+}
+
+#[cfg(has_black_box)]
+impl Kept {
+    /// Returns when the first window began, in ticks.
+    pub(crate) fn first_window(&self) -> Option<u64> {
+        lock(&self.windows).first()
+    }
+
+    /// Returns the windows that are kept, and whether events are refused as `max_events` are kept.
+    pub(crate) fn all_windows(&self) -> (Vec<Window>, bool) {
+        let windows = lock(&self.windows);
+        (windows.all.clone(), windows.is_full)
+    }
+
+    /// Takes the records that entered the store since the last time, and has those from now on copied if `goes_on`.
+    pub(crate) fn take_tapped(&self, goes_on: bool) -> Option<Box<Tapped>> {
+        lock(&self.store).take_tapped(goes_on)
+    }
+
+    /// Returns whether no record entered the store since the last time.
+    pub(crate) fn has_tapped_nothing(&self) -> bool {
+        lock(&self.store).has_tapped_nothing()
     }
 }

@@ -81,6 +81,21 @@ impl Memory {
     }
 }
 
+#[cfg(has_black_box)]
+impl crate::util::plain::Plain for Memory {
+    fn write(&self, into: &mut Vec<u8>) {
+        let Self { live_tasks, sums, by_window: _ } = self;
+        live_tasks.write(into);
+        sums.write(into);
+    }
+
+    #[cfg(feature = "read")]
+    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
+        let (live_tasks, sums) = <_>::read(from)?;
+        Some(Self { live_tasks, sums, by_window: ByWindow::default() })
+    }
+}
+
 /// Returns the place of `id` in an array sorted by ids, or else the place where it would be. A tree would take more
 /// stack, of which hooks have little.
 fn find<T>(all: &[(u32, T)], id: u32) -> Result<usize, usize> {

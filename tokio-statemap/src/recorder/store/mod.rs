@@ -9,6 +9,8 @@ pub(crate) mod oldest;
 pub(crate) mod rings;
 pub(crate) mod segment;
 mod shared_chunk;
+#[cfg(has_black_box)]
+pub(crate) mod tap;
 pub(crate) mod watched;
 
 use crate::recorder::record::{Record, events_in};
@@ -59,6 +61,9 @@ pub(crate) struct Store {
     events: u64,
     /// The number of events from which on it is worth searching for blocks to evict.
     search_at: u64,
+    /// The records that entered the store, if a black box takes them.
+    #[cfg(has_black_box)]
+    tapped: Option<Box<tap::Tapped>>,
 }
 
 impl Store {
@@ -85,6 +90,8 @@ impl Store {
             begun: Vec::new(),
             events: 0,
             search_at: 0,
+            #[cfg(has_black_box)]
+            tapped: None,
         }
     }
 
@@ -130,6 +137,7 @@ impl Store {
 
     /// Adds the records of a thread's full chunk.
     pub(crate) fn keep(&mut self, segment: Segment, events: u64) {
+        self.tap(segment.stream, segment.sequence, segment.records());
         self.events += events;
         self.blocks.add(BlockRecords::Single(segment), events);
     }
@@ -153,10 +161,35 @@ impl Store {
                 }
             };
             self.events += events_in(run);
+            self.tap(stream, *sequence, run);
             write_run(&partial, stream, *sequence, run);
             self.partial = Some(partial);
             *sequence = sequence.wrapping_add(1);
         }
+    }
+
+    /// Copies records for the black box, if there is one. Each record of a thread comes here once: as it enters the
+    /// store, or as it is evicted without having been there.
+    #[inline]
+    pub(crate) fn tap(&mut self, stream: StreamId, sequence: Sequence, records: &[Record]) {
+        #[cfg(has_black_box)]
+        if let Some(tapped) = &mut self.tapped {
+            tapped.add(stream, sequence, records);
+        }
+        #[cfg(not(has_black_box))]
+        let _ = (stream, sequence, records);
+    }
+
+    /// Takes the copies so far, and has records copied from now on if `goes_on` is true.
+    #[cfg(has_black_box)]
+    pub(crate) fn take_tapped(&mut self, goes_on: bool) -> Option<Box<tap::Tapped>> {
+        std::mem::replace(&mut self.tapped, goes_on.then(Box::default))
+    }
+
+    /// Returns whether nothing was copied since copies were last taken.
+    #[cfg(has_black_box)]
+    pub(crate) fn has_tapped_nothing(&self) -> bool {
+        self.tapped.as_ref().is_none_or(|tapped| tapped.runs.is_empty() && tapped.missed == 0)
     }
 
     fn keep_shared(&mut self, full: &RecordWriter) {

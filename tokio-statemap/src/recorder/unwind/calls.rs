@@ -263,6 +263,8 @@ mod tests {
     #[test]
     fn a_function_begins_where_the_table_says() {
         let module = LoadedModule {
+            #[cfg(has_black_box)]
+            notes: Vec::new(),
             path: None,
             is_program: true,
             base: 0,

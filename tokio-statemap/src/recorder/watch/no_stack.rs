@@ -67,3 +67,15 @@ impl NoStacks {
         *count = count.saturating_add(times);
     }
 }
+
+#[cfg(has_black_box)]
+impl crate::util::plain::Plain for NoStacks {
+    fn write(&self, into: &mut Vec<u8>) {
+        self.0.write(into);
+    }
+
+    #[cfg(feature = "read")]
+    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
+        <_>::read(from).map(Self)
+    }
+}

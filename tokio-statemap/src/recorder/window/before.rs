@@ -51,3 +51,8 @@ impl WindowsBefore {
         (recorded, self.stops.iter().filter(move |_| is_since))
     }
 }
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    WindowsBefore { first, recorded, recorded_since, reset_at, stops }
+}

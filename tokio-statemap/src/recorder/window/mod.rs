@@ -90,3 +90,9 @@ pub(crate) fn window_of(ticks: u64, windows: &[Window]) -> Option<Window> {
     let after = windows.partition_point(|window| window.from <= ticks);
     windows.get(after.checked_sub(1)?).copied()
 }
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Window { from, to, is_after_jump }
+    Windows { all, before, is_wanted, is_full }
+}

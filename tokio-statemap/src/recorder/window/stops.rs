@@ -93,6 +93,23 @@ impl Stops {
     }
 }
 
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Stop { from, to, recorded, periods }
+}
+
+#[cfg(has_black_box)]
+impl crate::util::plain::Plain for Stops {
+    fn write(&self, into: &mut Vec<u8>) {
+        self.0.write(into);
+    }
+
+    #[cfg(feature = "read")]
+    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
+        <_>::read(from).map(Self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

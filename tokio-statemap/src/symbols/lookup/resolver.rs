@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(all(has_black_box, feature = "read"))]
+use crate::symbols::FrameOrigin;
 use crate::symbols::StackFrame;
 use crate::symbols::object_file::ObjectFile;
 use crate::sys::mapped::map;
@@ -35,6 +37,9 @@ pub(crate) struct Resolver {
     is_told: bool,
     /// The reason why the program's own file could not be read, if it couldn't.
     problem: Option<io::ErrorKind>,
+    /// The names and build ids of the modules by their bases, if these are of another process.
+    #[cfg(all(has_black_box, feature = "read"))]
+    others: Option<Map<u64, (String, Option<String>)>>,
 }
 
 impl Resolver {
@@ -96,23 +101,77 @@ impl Resolver {
     fn look_up(&mut self, address: u64, has_time: bool) -> Vec<StackFrame> {
         match self.file(address) {
             Some((file, address)) => file.frames(address, has_time),
-            None => Vec::new(),
+            None => self.address_in_other(address).into_iter().collect(),
         }
+    }
+
+    /// Returns the address of another process as it is in its file, where that file isn't there.
+    fn address_in_other(&self, address: u64) -> Option<StackFrame> {
+        #[cfg(all(has_black_box, feature = "read"))]
+        {
+            let module = self.module(address)?;
+            let (name, build_id) = self.others.as_ref()?.get(&module.base)?;
+            let address = address.wrapping_sub(module.base);
+            let function = crate::symbols::address::name(address, name, build_id.as_deref());
+            let origin = match module.is_program {
+                true => FrameOrigin::Program,
+                false => FrameOrigin::System,
+            };
+            return Some(StackFrame { function: function.into(), file: None, line: None, origin });
+        }
+        #[cfg(not(all(has_black_box, feature = "read")))]
+        {
+            let _ = address;
+            None
+        }
+    }
+
+    /// Has addresses mean those of another process, with these modules, each with its build id.
+    #[cfg(all(has_black_box, feature = "read"))]
+    pub(crate) fn of_other(modules: Vec<(LoadedModule, Option<String>)>) -> Self {
+        let (mut all, mut others) = (Vec::new(), Map::default());
+        for (module, build_id) in modules {
+            let name = module.path.as_deref().and_then(Path::file_name).unwrap_or_default();
+            let name = name.to_string_lossy().into_owned();
+            others.get_or_insert_with(module.base, || (name, build_id));
+            all.push(module);
+        }
+        Self { modules: all, others: Some(others), ..Self::default() }
+    }
+
+    /// Returns whether addresses are those of this process, in which more modules may be loaded.
+    fn is_of_this_process(&self) -> bool {
+        #[cfg(all(has_black_box, feature = "read"))]
+        return self.others.is_none();
+        #[cfg(not(all(has_black_box, feature = "read")))]
+        true
+    }
+
+    /// Returns whether a file is the one that another process had loaded there.
+    fn is_right(&self, base: u64, file: &ObjectFile) -> bool {
+        #[cfg(all(has_black_box, feature = "read"))]
+        if let Some((_, Some(build_id))) = self.others.as_ref().and_then(|all| all.get(&base)) {
+            return file.build_id() == Some(build_id);
+        }
+        let _ = (base, file);
+        true
     }
 
     /// Returns the file that contains an address, and the address in the file.
     fn file(&mut self, address: u64) -> Option<(&mut ObjectFile, u64)> {
-        if self.module(address).is_none() {
+        if self.module(address).is_none() && self.is_of_this_process() {
             self.modules = loaded();
         }
         let module = self.module(address)?;
         let (base, is_program) = (module.base, module.is_program);
         if self.files.get(&base).is_none() {
-            let file = read(module.path.as_deref(), is_program);
+            let is_own = is_program && self.is_of_this_process();
+            let file = read(module.path.as_deref(), is_program, is_own);
             if let (Err(problem), true) = (&file, is_program) {
                 self.problem = Some(*problem);
             }
-            self.files.insert(base, file.ok());
+            let file = file.ok().filter(|file| self.is_right(base, file));
+            self.files.insert(base, file);
         }
         let file = self.files.get_mut(&base)?.as_mut()?;
         Some((file, address.wrapping_sub(base)))
@@ -124,10 +183,10 @@ impl Resolver {
 }
 
 /// Reads the file of the program or of a library.
-fn read(path: Option<&Path>, is_program: bool) -> Result<ObjectFile, io::ErrorKind> {
+fn read(path: Option<&Path>, is_program: bool, is_own: bool) -> Result<ObjectFile, io::ErrorKind> {
     let path = path.ok_or(io::ErrorKind::NotFound)?;
     // This is the program's file even if it was moved.
-    let opened = if is_program { Path::new("/proc/self/exe") } else { path };
+    let opened = if is_own { Path::new("/proc/self/exe") } else { path };
     let bytes = File::open(opened).and_then(|file| map(&file)).map_err(|error| error.kind())?;
     ObjectFile::parse(bytes, path, is_program).map_err(|_| io::ErrorKind::InvalidData)
 }

@@ -154,10 +154,7 @@ impl ObjectFile {
 
     /// Returns the name of an unknown function: its address.
     fn unknown(&self, address: u64) -> String {
-        match &self.build_id {
-            Some(id) => format!("{address:#x} of {} (build id {id})", self.name),
-            None => format!("{address:#x} of {}", self.name),
-        }
+        super::address::name(address, &self.name, self.build_id.as_deref())
     }
 }
 

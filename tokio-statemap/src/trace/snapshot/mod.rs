@@ -69,7 +69,7 @@ impl Snapshot {
         Self::of_capture(recorder.capture(Then::ResetSums))
     }
 
-    fn of_capture(capture: Capture) -> Self {
+    pub(crate) fn of_capture(capture: Capture) -> Self {
         let scale = capture.scale.clone();
         let times = Times { zero_ns: scale.ns(capture.zero), scale };
         let ns_of = |windows: &[(u64, u64)]| {
@@ -129,7 +129,7 @@ impl Snapshot {
 
     /// Returns the spawn location with this index.
     pub(crate) fn location(&self, id: u32) -> Option<SpawnLocation> {
-        self.capture.locations.get(id as usize).map(|&location| location.into())
+        self.capture.locations.get(id as usize).map(|&place| place.into())
     }
 
     /// Splits the segments into at most `n` parts with about equal numbers of records. Each part has whole streams.

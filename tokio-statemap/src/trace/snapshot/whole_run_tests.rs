@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::config::CollectorConfig;
+use crate::recorder::capture::SourcePlace;
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::{Eviction, Limits};
@@ -331,10 +332,10 @@ fn here() -> &'static Location<'static> {
     Location::caller()
 }
 
-fn locations() -> Vec<&'static Location<'static>> {
+fn locations() -> Vec<SourcePlace> {
     let all = [here(), here(), here(), here(), here(), here(), here(), here(), here()];
     assert_eq!(all.len() as u64, LOCATIONS);
-    all.to_vec()
+    all.map(Into::into).to_vec()
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
+use crate::recorder::capture::SourcePlace;
 use crate::recorder::memory::live_tasks::LiveTask;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::task_id;
@@ -48,7 +48,7 @@ pub struct Tasks {
 pub(crate) struct Quiet {
     /// Sorted by id.
     pub(crate) tasks: Vec<Known>,
-    pub(crate) locations: Vec<&'static Location<'static>>,
+    pub(crate) locations: Vec<SourcePlace>,
     /// The tasks that are known to wait, sorted by id.
     pub(crate) waiting: Vec<WaitingTask>,
     pub(crate) begin_ns: u64,
@@ -337,6 +337,8 @@ impl fmt::Debug for Tasks {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::Location;
+
     use super::*;
 
     fn known(id: u64) -> Known {
@@ -355,7 +357,7 @@ mod tests {
     fn tasks(seen_ids: &[u64], quiet_ids: &[u64]) -> Tasks {
         let keys = seen_ids.iter().map(|&id| TaskKey::Spawned(id));
         let all = [TaskKey::Root(0)].into_iter().chain(keys).map(seen).collect();
-        let locations = vec![Location::caller()];
+        let locations = vec![Location::caller().into()];
         let quiet = quiet_ids.iter().map(|&id| known(id)).collect();
         Tasks::new(all, Quiet { tasks: quiet, locations, waiting: Vec::new(), begin_ns: 5 })
     }

@@ -3,6 +3,8 @@
 //! The size is bounded by the number of live tasks. So a flight recorder can run for any time and still name a task
 //! that was spawned an hour ago.
 
+#[cfg(has_black_box)]
+mod boxed;
 mod polled;
 mod table;
 mod tasks;

@@ -77,6 +77,19 @@ fn bounds(octave: usize, step: usize) -> (u64, u64) {
     }
 }
 
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Histogram { octaves }
+}
+
+#[cfg(all(has_black_box, feature = "read"))]
+impl Histogram {
+    /// Returns whether it has no octave that no value is in.
+    pub(super) fn is_whole(&self) -> bool {
+        self.octaves.len() <= place(u64::MAX).0 + 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

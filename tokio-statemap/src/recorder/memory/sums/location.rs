@@ -125,3 +125,33 @@ impl LocationSums {
         self.longest_ready_ns = self.longest_ready_ns.max(ready_ns);
     }
 }
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    LocationSums {
+        key, tasks, worker_polls, off_worker_polls, held, off_worker, longest, long_polls, long, lengths, ready,
+        ready_sum_ns, longest_ready_ns,
+    }
+}
+
+#[cfg(has_black_box)]
+impl crate::util::plain::Plain for Key {
+    fn write(&self, into: &mut Vec<u8>) {
+        let (kind, number) = match *self {
+            Self::At(location) => (0_u8, u64::from(location)),
+            Self::Root(number) => (1, number),
+            Self::Unknown => (2, 0),
+        };
+        (kind, number).write(into);
+    }
+
+    #[cfg(feature = "read")]
+    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
+        match <_>::read(from)? {
+            (0_u8, location) => LocationId::try_from(location).ok().map(Self::At),
+            (1, number) => Some(Self::Root(number)),
+            (2, 0_u64) => Some(Self::Unknown),
+            _ => None,
+        }
+    }
+}

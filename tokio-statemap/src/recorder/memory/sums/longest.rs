@@ -70,6 +70,20 @@ impl Longest {
     }
 }
 
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    LongestPoll { length, start, task, row, worker, is_cut }
+    Longest { polls, least }
+}
+
+#[cfg(all(has_black_box, feature = "read"))]
+impl Longest {
+    /// Returns whether it is no longer than it may be, and refers to rows that are there.
+    pub(super) fn are_whole(&self, is_row: &dyn Fn(u32) -> bool) -> bool {
+        self.polls.len() <= MAX && self.polls.iter().all(|poll| is_row(poll.row))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,8 @@
 //! that nothing counts twice or is missing. The memory is bounded by the number of spawn locations. All sums are in
 //! ticks, so that the result doesn't depend on how many parts they are added up in.
 
+#[cfg(has_black_box)]
+mod boxed;
 mod histogram;
 mod location;
 mod longest;

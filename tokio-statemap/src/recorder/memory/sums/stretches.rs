@@ -157,6 +157,22 @@ impl Stretches {
     }
 }
 
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Stretch { held, polls, longest, spawned, terminated }
+    Stretches { from, shift, len, room }
+}
+
+#[cfg(all(has_black_box, feature = "read"))]
+impl Stretches {
+    /// Returns whether it can be added to, and refers to rows that are there.
+    pub(super) fn are_whole(&self, is_row: &dyn Fn(u32) -> bool) -> bool {
+        let has_room = self.room.len() == MAX && self.len <= MAX && self.shift < u64::BITS;
+        let is_one = |stretch: &Stretch| stretch.longest.0 == 0 || is_row(stretch.longest.1);
+        self.room.is_empty() && self.len == 0 || has_room && self.room.iter().all(is_one)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

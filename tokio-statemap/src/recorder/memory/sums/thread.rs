@@ -85,3 +85,10 @@ impl Acts {
         (self.claimed, self.last_worker) = (None, None);
     }
 }
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    Begun { row, worker, held_until }
+    Thread { state, acts, before_reset }
+    Acts { claimed, last_worker, started, is_used }
+}

@@ -82,3 +82,13 @@ impl WorkerSums {
         (self.running, self.parked, self.parks, self.polls) = (0, 0, 0, 0);
     }
 }
+
+#[cfg(has_black_box)]
+crate::util::plain::plain! {
+    WorkerSums { running, parked, parks, polls, owner, does, since, before_stop }
+}
+
+#[cfg(has_black_box)]
+crate::util::plain::plain_enum! {
+    Does { Run, Park, Stop }
+}

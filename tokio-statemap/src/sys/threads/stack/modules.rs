@@ -18,12 +18,29 @@ pub(crate) struct LoadedModule {
     pub(crate) base: u64,
     /// Its range of addresses in memory.
     pub(crate) range: Range<u64>,
+    /// Its notes in memory.
+    #[cfg(has_black_box)]
+    pub(crate) notes: Vec<Range<u64>>,
     /// Its executable parts.
     pub(crate) code: Vec<Range<u64>>,
     /// The table that its unwind information is found by.
     pub(crate) eh_frame_hdr: Range<u64>,
     /// Its unwind information, to the end of the segment that it is in.
     pub(crate) eh_frame: Range<u64>,
+}
+
+#[cfg(all(has_black_box, feature = "read"))]
+impl LoadedModule {
+    /// Returns a module of another process, of which nothing is known but its file and its addresses.
+    pub(crate) fn of_other(
+        path: Option<PathBuf>,
+        is_program: bool,
+        base: u64,
+        range: Range<u64>,
+    ) -> Self {
+        let (notes, code, eh_frame_hdr, eh_frame) = (Vec::new(), Vec::new(), 0..0, 0..0);
+        Self { path, is_program, base, range, notes, code, eh_frame_hdr, eh_frame }
+    }
 }
 
 /// Returns all modules that are loaded now. Takes the loader's lock, so it isn't for signal handlers.
@@ -79,6 +96,8 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
     let base = info.dlpi_addr;
     let (mut first, mut end) = (u64::MAX, 0);
     let (mut segments, mut code, mut hdr) = (Vec::new(), Vec::new(), None);
+    #[cfg(has_black_box)]
+    let mut notes = Vec::new();
     for p in headers {
         let from = base.wrapping_add(p.p_vaddr);
         let part = from..from.saturating_add(p.p_memsz);
@@ -90,6 +109,9 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
             segments.push(part);
         } else if p.p_type == libc::PT_GNU_EH_FRAME && hdr.is_none() {
             hdr = Some(part);
+        } else if p.p_type == libc::PT_NOTE {
+            #[cfg(has_black_box)]
+            notes.push(part);
         }
     }
     let hdr = hdr?;
@@ -104,6 +126,8 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
         is_program: false,
         base,
         range: first..end,
+        #[cfg(has_black_box)]
+        notes,
         code,
         eh_frame_hdr: hdr,
         eh_frame,

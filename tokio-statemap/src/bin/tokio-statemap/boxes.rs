@@ -1,0 +1,82 @@
+//! Finds black boxes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tokio_statemap::__private::{Found, find, folders};
+
+use crate::failure::Failure;
+
+/// Returns the boxes of what is named: of a process, in a folder, or the one that has this file.
+pub(crate) fn named(what: &Path) -> Result<Vec<Found>, Failure> {
+    let failed = |problem: String| Failure::in_file(what, problem);
+    if let Some(pid) = what.to_str().and_then(|text| text.parse().ok()).filter(|_| !what.exists()) {
+        let found = of_process(pid);
+        return match found.is_empty() {
+            true => Err(failed(why_none(pid))),
+            false => Ok(found),
+        };
+    }
+    if !what.is_dir() {
+        return Ok(vec![Found { pid: None, path: what.to_owned() }]);
+    }
+    let found = find(what).map_err(|error| failed(format!("can't be read: {error}")))?;
+    match found.is_empty() {
+        true => Err(failed("there is no black box in this folder".to_owned())),
+        false => Ok(found),
+    }
+}
+
+/// Returns the boxes in the folders where they are by default.
+pub(crate) fn all() -> Vec<Found> {
+    let mut all = Vec::new();
+    for folder in folders() {
+        all.extend(find(&folder).unwrap_or_default());
+    }
+    all
+}
+
+/// Returns the boxes that a process has open, through its own view of the file system.
+fn of_process(pid: u32) -> Vec<Found> {
+    let proc = PathBuf::from(format!("/proc/{pid}"));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(proc.join("fd")).into_iter().flatten().flatten() {
+        let Ok(target) = fs::read_link(entry.path()) else { continue };
+        let is_first = target.to_str().is_some_and(|path| path.ends_with(".0.box"));
+        let Ok(below_root) = target.strip_prefix("/") else { continue };
+        let path = proc.join("root").join(below_root);
+        if is_first && path.exists() {
+            found.push(Found { pid: Some(pid), path });
+        }
+    }
+    if found.is_empty() {
+        // It may be dead, or not be ours to look into.
+        found = all();
+        found.retain(|found| found.pid == Some(pid));
+    }
+    found.sort();
+    found
+}
+
+fn why_none(pid: u32) -> String {
+    let proc = PathBuf::from(format!("/proc/{pid}"));
+    let why = match (proc.exists(), fs::read_dir(proc.join("fd"))) {
+        (false, _) => "there is no such process, and no black box of one",
+        (true, Err(error)) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            "this process is another user's, or can't be looked into: name the file of its black box"
+        }
+        (true, _) => {
+            "this process has no black box: it needs `black_box = true`, or TOKIO_STATEMAP_BOX=1"
+        }
+    };
+    why.to_owned()
+}
+
+/// Returns when a box was last written to.
+pub(crate) fn written(found: &Found) -> Option<SystemTime> {
+    let name = found.path.to_str()?;
+    let other = name.strip_suffix(".0.box").map(|stem| format!("{stem}.1.box"));
+    let times = [Some(name.to_owned()), other].into_iter().flatten();
+    times.filter_map(|path| fs::metadata(path).ok()?.modified().ok()).max()
+}

@@ -1,0 +1,208 @@
+//! Writes the two files of a box.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::choices::BlackBox;
+use crate::recorder::black_box::Sent;
+use crate::recorder::black_box::format::{Head, MAGIC, Round};
+use crate::recorder::black_box::place::{self, Files};
+use crate::recorder::memory::Memory;
+use crate::recorder::record::events_in;
+use crate::recorder::store::tap::{Tapped, segments};
+use crate::recorder::window::{Window, Windows};
+use crate::util::message::warn;
+use crate::util::plain::Plain;
+
+/// A file takes so many bytes for each of `max_events`, which is half of what they take, and at least [`LEAST`].
+const BYTES_PER_EVENT: u64 = 8;
+const LEAST: u64 = 256 << 10;
+
+/// The box of a recorder, as it is written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    files: Files,
+    /// The process that writes it. A forked child has a copy.
+    pid: u32,
+    /// The number of the file that is written now, and its length.
+    number: u64,
+    len: u64,
+    /// A file that is longer is full.
+    full_at: u64,
+    /// What was recorded in all files so far, and the windows that it refers to.
+    memory: Memory,
+    windows: Windows,
+    events: u64,
+    rounds: u64,
+    pub(crate) sent: Sent,
+    /// When the last round was written, in ticks.
+    pub(crate) written_at: u64,
+    is_over: bool,
+}
+
+impl Journal {
+    /// Creates the files of a box for a program of this name.
+    pub(crate) fn create(choice: &BlackBox, max_events: usize) -> io::Result<Self> {
+        Ok(Self {
+            files: place::create(choice)?,
+            pid: std::process::id(),
+            number: 0,
+            len: 0,
+            full_at: (max_events as u64).saturating_mul(BYTES_PER_EVENT).max(LEAST),
+            memory: Memory::default(),
+            windows: Windows::default(),
+            events: 0,
+            rounds: 0,
+            sent: Sent::default(),
+            written_at: 0,
+            is_over: false,
+        })
+    }
+
+    /// Returns whether nothing more can be written to it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Returns whether it is this process that writes it.
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
+    /// Returns whether the next round begins a file, and must have everything.
+    pub(crate) fn begins_file(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes a round, after the head of a file if it begins one. `long_poll` is from when on a poll is long, in ticks.
+    pub(crate) fn write(
+        &mut self,
+        round: &mut Round,
+        tapped: Tapped,
+        long_poll: u64,
+        head: impl FnOnce() -> Head,
+    ) {
+        let mut bytes = Vec::with_capacity(tapped.records.len() * 16 + 1024);
+        if self.begins_file() {
+            bytes.extend_from_slice(&MAGIC);
+            let head = Head {
+                number: self.number,
+                events_before: self.events,
+                rounds_before: self.rounds,
+                windows: self.windows.clone(),
+                ..head()
+            };
+            frame(&mut bytes, &|into| {
+                head.write(into);
+                self.memory.write(into);
+            });
+        }
+        note_windows(&mut self.windows, &round.windows.then);
+        self.memory.sums.expect_long_poll(&|| long_poll);
+        self.memory.update(&segments(&tapped.records, &tapped.runs), &self.windows.all);
+        self.events += events_in(&tapped.records);
+        self.rounds += 1;
+        let missed = tapped.missed;
+        (round.records, round.runs, round.missed) = (tapped.records, tapped.runs, missed);
+        frame(&mut bytes, &|into| round.write(into));
+        self.written_at = round.now;
+        match self.append(&bytes) {
+            Ok(()) if missed > 0 => self.end("events came faster than it is written"),
+            Ok(()) => {}
+            Err(error) => self.end(&error.to_string()),
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = self.file();
+        if self.len == 0 {
+            file.set_len(0)?;
+        }
+        file.write_all_at(bytes, self.len)?;
+        self.len += bytes.len() as u64;
+        if self.len >= self.full_at.max(self.least()) {
+            self.number += 1;
+            self.len = 0;
+            self.sent = Sent::default();
+            self.memory.forget_windows(self.written_at, &mut self.windows);
+        }
+        Ok(())
+    }
+
+    /// Returns how long a file is at least: a few times as long as what begins it.
+    fn least(&self) -> u64 {
+        4 * 48 * self.memory.live_tasks.max_tasks() as u64
+    }
+
+    fn file(&self) -> &File {
+        &self.files.files[(self.number % 2) as usize]
+    }
+
+    /// Ends it. What was written so far stays.
+    fn end(&mut self, why: &str) {
+        self.is_over = true;
+        let path = self.files.paths[0].display();
+        warn(format_args!(
+            "the black box ends here, and has what was recorded so far: {path}: {why}"
+        ));
+    }
+}
+
+impl Drop for Journal {
+    /// Removes the files: the program had the chance to look at what was recorded.
+    fn drop(&mut self) {
+        if self.is_of_this_process() {
+            for path in &self.files.paths {
+                // Somebody else may have removed it, which is what is wanted.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// Adds windows that are new, and notes when those that are known ended.
+pub(crate) fn note_windows(all: &mut Windows, new: &[Window]) {
+    for window in new {
+        // One that was there earlier and is forgotten by now isn't new.
+        let is_new = all.all.last().is_none_or(|last| last.from < window.from);
+        match all.all.iter_mut().rfind(|known| known.from == window.from) {
+            Some(known) => known.to = window.to,
+            None if is_new => all.all.push(*window),
+            None => {}
+        }
+    }
+}
+
+/// Appends a frame: the length, a hash, and the bytes that `write` adds.
+fn frame(into: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)) {
+    let at = into.len();
+    into.extend_from_slice(&[0; 16]);
+    write(into);
+    let (head, body) = into[at..].split_at_mut(16);
+    head[..8].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    head[8..].copy_from_slice(&hash(body).to_le_bytes());
+}
+
+/// Returns a hash that tells bytes that were written whole from those that weren't. It doesn't keep anybody from writing
+/// other ones.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = bytes.len() as u64;
+    let mut words = bytes.chunks_exact(8);
+    let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    for word in &mut words {
+        add(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+    }
+    for &byte in words.remainder() {
+        add(u64::from(byte));
+    }
+    hash
+}
+
+/// Takes the next frame off `bytes`; `None` if what is left isn't whole.
+#[cfg(feature = "read")]
+pub(crate) fn next_frame<'a>(bytes: &mut crate::util::plain::Bytes<'a>) -> Option<&'a [u8]> {
+    let (len, expected) = <(usize, u64)>::read(bytes)?;
+    bytes.take(len).filter(|body| hash(body) == expected)
+}

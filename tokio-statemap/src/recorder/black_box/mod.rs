@@ -1,0 +1,26 @@
+//! The black box: a file that has what a capture would have, however the process ends.
+//!
+//! The [background thread](crate::recorder::background) writes to it, so hooks do nothing more than without it, and
+//! what is lost by a SIGKILL is what was recorded since the last [round](format::Round). [`journal`] writes the files,
+//! and [`place`] finds a folder for them.
+
+#[cfg(feature = "read")]
+mod find;
+pub(crate) mod format;
+pub(crate) mod journal;
+mod modules;
+mod place;
+pub(crate) mod sent;
+
+#[cfg(feature = "read")]
+pub use find::{Found, find, folders, is_live};
+pub(crate) use modules::modules;
+#[cfg(feature = "read")]
+pub(crate) use place::{lives, paths};
+pub(crate) use sent::Sent;
+
+/// Returns whether a file that begins so is one of a black box.
+#[cfg(feature = "read")]
+pub fn is_begin_of_box(bytes: &[u8]) -> bool {
+    bytes.starts_with(&format::MAGIC[..15])
+}

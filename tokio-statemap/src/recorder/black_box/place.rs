@@ -1,0 +1,127 @@
+//! Where boxes are.
+
+use std::fs::{self, DirEntry, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::choices::BlackBox;
+use crate::sys::{file_lock, secure};
+
+/// The beginning and the end of the names of all files of boxes.
+const BEGINS: &str = "tokio-statemap.";
+const ENDS: [&str; 2] = [".0.box", ".1.box"];
+
+/// The boxes of dead processes of this user that are kept in a folder.
+const KEPT: usize = 2;
+
+/// The two files of a box, which are written in turn. The first is locked while the process lives.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(crate) files: [File; 2],
+    pub(crate) paths: [PathBuf; 2],
+}
+
+/// Creates the files of a box, and removes the boxes of dead processes but the newest.
+pub(super) fn create(choice: &BlackBox) -> io::Result<Files> {
+    let mut failed = io::Error::from(io::ErrorKind::NotFound);
+    for folder in folders(choice) {
+        match create_in(&folder) {
+            Ok(files) => {
+                // Nobody waits for that, and it matters to nobody if it fails.
+                let _ = remove_old(&folder);
+                return Ok(files);
+            }
+            Err(error) => {
+                failed = io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+            }
+        }
+    }
+    Err(failed)
+}
+
+/// Returns the folders in which a box may be, the best first. Memory comes before disks: it is fast, and it is gone with
+/// the machine.
+pub(super) fn folders(choice: &BlackBox) -> Vec<PathBuf> {
+    match choice {
+        BlackBox::Off => Vec::new(),
+        BlackBox::Folder(folder) => vec![folder.clone()],
+        BlackBox::On => {
+            let of_user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+            let of_user = of_user.filter(|folder| folder.is_absolute());
+            of_user.into_iter().chain([PathBuf::from("/dev/shm")]).collect()
+        }
+    }
+}
+
+fn create_in(folder: &Path) -> io::Result<Files> {
+    static BOXES: AtomicU32 = AtomicU32::new(0);
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    // Processes of several containers may have the same id, and share the folder.
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let (pid, number) = (std::process::id(), BOXES.fetch_add(1, Ordering::Relaxed));
+    let name: String = name.chars().take(100).collect();
+    let stem = format!("{BEGINS}{name}.{pid}.{now_ms:x}-{number}");
+    let paths = ENDS.map(|end| folder.join(format!("{stem}{end}")));
+    let open = |path: &Path| {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(path)
+    };
+    let first = open(&paths[0])?;
+    let second = open(&paths[1]).inspect_err(|_| _ = fs::remove_file(&paths[0]))?;
+    file_lock::lock(&first);
+    Ok(Files { files: [first, second], paths })
+}
+
+/// Removes the boxes of dead processes of this user, but the newest two.
+fn remove_old(folder: &Path) -> io::Result<()> {
+    let mut dead = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let Ok(entry) = entry else { continue };
+        let Some(stem) = stem(&entry) else { continue };
+        // A look at a file of this process would end its lock.
+        let is_own = stem.split('.').any(|part| part == std::process::id().to_string());
+        let Ok(found) = entry.metadata() else { continue };
+        if is_own || !found.is_file() || found.uid() != secure::effective_user() {
+            continue;
+        }
+        if lives(&entry.path()) == Some(false) {
+            dead.push((found.mtime(), found.mtime_nsec(), stem));
+        }
+    }
+    dead.sort();
+    for (.., stem) in dead.iter().rev().skip(KEPT) {
+        for end in ENDS {
+            let _ = fs::remove_file(folder.join(format!("{stem}{end}")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of a box without its end, if the entry is the first file of one.
+pub(super) fn stem(entry: &DirEntry) -> Option<String> {
+    let name = entry.file_name().into_string().ok()?;
+    let stem = name.strip_suffix(ENDS[0]).filter(|stem| stem.starts_with(BEGINS))?;
+    Some(stem.to_owned())
+}
+
+/// Returns whether the process that writes the box at `path` lives; `None` if that can't be known.
+pub(crate) fn lives(path: &Path) -> Option<bool> {
+    let first = paths(path)?[0].clone();
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(first).ok()?;
+    file_lock::is_locked(&file)
+}
+
+/// Returns the paths of both files of a box, by that of one of them.
+pub(crate) fn paths(path: &Path) -> Option<[PathBuf; 2]> {
+    let name = path.file_name()?.to_str()?;
+    let stem = ENDS.iter().find_map(|end| name.strip_suffix(end))?;
+    Some(ENDS.map(|end| path.with_file_name(format!("{stem}{end}"))))
+}

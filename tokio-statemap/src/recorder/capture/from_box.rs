@@ -1,0 +1,306 @@
+//! A capture from a black box: what a capture of its recorder would have had in the last round.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::Keep;
+use crate::recorder::black_box::format::{Change, Cpu, Head, MAGIC, Module, Place, Round};
+use crate::recorder::black_box::journal::{next_frame, note_windows};
+use crate::recorder::black_box::{lives, paths};
+use crate::recorder::calls::Function;
+use crate::recorder::capture::{Calls, Capture, SourcePlace};
+use crate::recorder::chains::table::{Chain, Places};
+use crate::recorder::clock::{Piece, TickScale};
+use crate::recorder::lost::Lost;
+use crate::recorder::memory::Memory;
+use crate::recorder::record::Record;
+use crate::recorder::store::segment::{Segment, events_of, last_event};
+use crate::recorder::store::tap::{TappedRun, segments};
+use crate::recorder::watch::cpu::CpuSamples;
+use crate::recorder::watch::{Sample, Samples};
+use crate::recorder::window::{Window, Windows};
+use crate::util::map::Map;
+use crate::util::plain::{Bytes, Plain};
+
+/// A black box that was read.
+#[derive(Debug)]
+pub(crate) struct Boxed {
+    pub(crate) capture: Capture,
+    pub(crate) pid: u32,
+    pub(crate) program: Option<String>,
+    /// Whether the process lives; `None` if that can't be known.
+    pub(crate) lives: Option<bool>,
+    pub(crate) modules: Vec<Module>,
+}
+
+/// The most bytes of a file that are read.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// How often a box is read while its process changes files.
+const ATTEMPTS: usize = 5;
+
+/// Reads the box of which `path` is a file, while its process runs or afterwards.
+///
+/// The error says what is wrong.
+pub(crate) fn read(path: &Path) -> Result<Boxed, String> {
+    let both = paths(path);
+    let paths: Vec<&Path> = match &both {
+        Some([first, second]) => vec![first, second],
+        None => vec![path],
+    };
+    for attempt in 1..=ATTEMPTS {
+        let mut contents = Vec::new();
+        let mut problem = None;
+        for path in &paths {
+            match bytes(path).and_then(|bytes| content(&bytes)) {
+                Ok(content) => contents.push(content),
+                Err(error) => problem = problem.or(Some(error)),
+            }
+        }
+        contents.sort_by_key(|content| content.head.number);
+        if let [older, newer] = &contents[..] {
+            let is_next = older.head.number + 1 == newer.head.number;
+            let is_whole = older.rounds_up_to() == Some(newer.head.rounds_before);
+            if !is_next || !is_whole {
+                // It went on to another file meanwhile, or the end of the older one is damaged.
+                if is_next && attempt < ATTEMPTS {
+                    continue;
+                }
+                contents.remove(0);
+            }
+        }
+        if contents.iter().all(|content| content.rounds.is_empty()) {
+            let damaged =
+                "nothing can be read from it: the process ended too early, or it is damaged";
+            return Err(problem.unwrap_or_else(|| damaged.to_owned()));
+        }
+        return boxed(contents, lives(path)).ok_or_else(|| "it is damaged".to_owned());
+    }
+    Err("its process changes files too fast; try again".to_owned())
+}
+
+/// What a file has.
+struct Content {
+    head: Head,
+    memory: Memory,
+    rounds: Vec<Round>,
+}
+
+impl Content {
+    /// Returns the number of rounds in this and in all earlier files.
+    fn rounds_up_to(&self) -> Option<u64> {
+        self.head.rounds_before.checked_add(self.rounds.len() as u64)
+    }
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let unread = |error: std::io::Error| format!("can't be read: {error}");
+    // A pipe would be waited for, and a link may lead anywhere.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags).open(path).map_err(unread)?;
+    let found = file.metadata().map_err(unread)?;
+    if !found.is_file() || found.len() > MOST_BYTES {
+        return Err(
+            "this is no file of a black box: it isn't a regular file of at most 4 GB".to_owned()
+        );
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unread)?;
+    Ok(bytes)
+}
+
+fn content(bytes: &[u8]) -> Result<Content, String> {
+    let mut from = Bytes(bytes);
+    if from.take(MAGIC.len()) != Some(&MAGIC) {
+        return Err(match bytes.starts_with(&MAGIC[..15]) {
+            true => "this black box is of another version of tokio-statemap".to_owned(),
+            false => "this is no black box: its first 16 bytes are others".to_owned(),
+        });
+    }
+    let mut head =
+        Bytes(next_frame(&mut from).ok_or("its first part, from byte 16 on, isn't whole")?);
+    let read = Plain::read(&mut head).and_then(|read: Head| Some((read, Memory::read(&mut head)?)));
+    let (head, memory) = read.ok_or("its first part, from byte 16 on, is damaged")?;
+    let mut rounds = Vec::new();
+    // What is cut off there was being written when the process ended.
+    while let Some(frame) = next_frame(&mut from) {
+        let Some(round) = Round::read(&mut Bytes(frame)) else { break };
+        rounds.push(round);
+    }
+    Ok(Content { head, memory, rounds })
+}
+
+/// What the rounds have said so far.
+#[derive(Default)]
+struct State {
+    records: Vec<Record>,
+    runs: Vec<TappedRun>,
+    windows: Windows,
+    pieces: Vec<Piece>,
+    steal: Vec<(u64, u64)>,
+    locations: Vec<Place>,
+    roots: Vec<Option<Place>>,
+    names: Vec<String>,
+    chains: Vec<(Vec<u64>, Vec<(String, String, u32)>)>,
+    waits: Vec<Vec<u32>>,
+    samples: Vec<Sample>,
+    cpu: Cpu,
+    modules: Vec<Module>,
+    missed: u64,
+    last: Round,
+}
+
+impl State {
+    fn add(&mut self, mut round: Round) -> Option<()> {
+        self.records.append(&mut round.records);
+        self.runs.append(&mut round.runs);
+        note_windows(&mut self.windows, &round.windows.then);
+        apply(&mut self.pieces, &mut round.pieces)?;
+        apply(&mut self.steal, &mut round.steal)?;
+        apply(&mut self.locations, &mut round.locations)?;
+        apply(&mut self.roots, &mut round.roots)?;
+        apply(&mut self.names, &mut round.names)?;
+        let chains = std::mem::take(&mut round.chains);
+        let then = chains.then.into_iter().map(|chain| (chain.addresses, chain.calls)).collect();
+        apply(&mut self.chains, &mut Change { keep: chains.keep, then })?;
+        apply(&mut self.waits, &mut round.waits)?;
+        apply(&mut self.samples, &mut round.samples)?;
+        if let Some(cpu) = round.cpu.take() {
+            self.cpu = cpu;
+        }
+        if let Some(modules) = round.modules.take() {
+            self.modules = modules;
+        }
+        self.missed = self.missed.checked_add(round.missed)?;
+        self.last = round;
+        Some(())
+    }
+}
+
+fn apply<T>(to: &mut Vec<T>, change: &mut Change<T>) -> Option<()> {
+    if change.keep > to.len() {
+        return None;
+    }
+    to.truncate(change.keep);
+    to.append(&mut change.then);
+    Some(())
+}
+
+fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
+    let mut state = State::default();
+    let mut first = None;
+    for Content { head, memory, rounds } in contents {
+        if first.is_none() {
+            state.windows = head.windows.clone();
+        }
+        first.get_or_insert((head, memory));
+        for round in rounds {
+            state.add(round)?;
+        }
+    }
+    let (head, memory) = first?;
+    let State { records, runs, windows, last: round, .. } = state;
+    let in_runs =
+        runs.iter().map(|run| run.records as usize).try_fold(0_usize, usize::checked_add)?;
+    if in_runs != records.len() || windows.all.is_empty() {
+        return None;
+    }
+    memory.live_tasks.window_is_one_of(&windows.all)?;
+    let mut segments = segments(&records, &runs);
+    drop(records);
+    // As in a capture: a thread may have read the clock before the round and recorded after it.
+    for segment in &mut segments {
+        segment
+            .truncate(crate::recorder::store::segment::records_until(segment.records(), round.now));
+    }
+    Segment::retain_full(&mut segments);
+    let mut texts = Texts::default();
+    let scale = TickScale::of_box(state.pieces, round.rate?)?;
+    let last = last_event(&segments);
+    let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(round.now).max(round.now));
+    let end = windows.all.last().map_or(round.now, end_of).max(last.unwrap_or(0));
+    let stored = events_of(&segments);
+    let max_stored = match head.config.keep {
+        Keep::First => head.config.max_events as u64,
+        Keep::Last => u64::MAX,
+    };
+    let up_to_end = windows.all.iter().map(|window| (window.from, end_of(window))).collect();
+    let mut capture = Capture {
+        lost: Lost {
+            refused_events: round.refused.checked_add(stored.saturating_sub(max_stored))?,
+            dropped_events: head.events_before.checked_add(state.missed)?,
+            reentrant_events: round.reentrant,
+        },
+        config: head.config,
+        runtime: head.runtime,
+        version: head.version,
+        utc_at_zero: head.utc_at_zero,
+        scale,
+        zero: head.zero,
+        windows: up_to_end,
+        recorded: Vec::new(),
+        windows_before: windows.before.clone(),
+        begin: head.zero,
+        detail: head.zero,
+        end,
+        pinned: Vec::new(),
+        ended: Vec::new(),
+        root_locations: state.roots.iter().map(|at| Some(texts.place(at.as_ref()?))).collect(),
+        locations: state.locations.iter().map(|at| texts.place(at)).collect(),
+        samples: Samples {
+            all: state.samples,
+            dropped: round.dropped_samples,
+            no_stacks: round.no_stacks,
+        },
+        cpu: CpuSamples {
+            stacks: state.cpu.stacks.into_iter().map(|(stack, n)| (stack.into(), n)).collect(),
+            others: state.cpu.others,
+        },
+        cpu_limit: round.cpu_limit,
+        steal: state.steal,
+        clock: round.account,
+        waiting: Vec::new(),
+        places: Places {
+            chains: state.chains.iter().map(|chain| texts.chain(chain)).collect(),
+            waits: state.waits.into_iter().map(Into::into).collect(),
+            not_kept: round.not_kept,
+        },
+        sees_wakers: round.sees_wakers,
+        misses_ready_times: round.misses_ready_times,
+        names: state.names.into_iter().map(Arc::from).collect(),
+        calls: Calls { functions: Vec::new(), uncounted: 0, recorded: 0, workers: 0 },
+        memory,
+        segments,
+    };
+    capture.limit((stored, max_stored), round.is_full, end, &windows.all);
+    Some(Boxed { capture, pid: head.pid, program: head.program, lives, modules: state.modules })
+}
+
+/// Texts that live as long as this process, as those of a program do.
+#[derive(Default)]
+struct Texts(Map<String, &'static str>);
+
+impl Texts {
+    fn text(&mut self, text: &str) -> &'static str {
+        self.0.get_or_insert_with(text.to_owned(), || String::leak(text.to_owned()))
+    }
+
+    fn place(&mut self, place: &Place) -> SourcePlace {
+        SourcePlace { file: self.text(&place.file), line: place.line, column: place.column }
+    }
+
+    fn chain(
+        &mut self,
+        (addresses, calls): &(Vec<u64>, Vec<(String, String, u32)>),
+    ) -> &'static Chain {
+        let mut functions: Vec<&'static Function> = Vec::new();
+        for (name, file, line) in calls {
+            let function = Function::named(self.text(name), self.text(file), *line, 0);
+            functions.push(Box::leak(Box::new(function)));
+        }
+        Box::leak(Box::new(Chain::of_box(addresses, functions)))
+    }
+}

@@ -1,0 +1,58 @@
+//! Copies of the records that enter the store, for the black box.
+
+use crate::recorder::record::{Record, events_in};
+use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, StreamId};
+use crate::sys::sync::Arc;
+
+/// The most records that wait to be taken: 16 MB.
+const MOST: usize = 1 << 20;
+
+/// The records that entered the store since they were last taken.
+#[derive(Debug, Default)]
+pub(crate) struct Tapped {
+    pub(crate) records: Vec<Record>,
+    /// The runs of these records, one after the other.
+    pub(crate) runs: Vec<TappedRun>,
+    /// The number of events for which there was no room.
+    pub(crate) missed: u64,
+}
+
+/// A run of records of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TappedRun {
+    pub(crate) stream: StreamId,
+    pub(crate) sequence: Sequence,
+    pub(crate) records: u32,
+}
+
+impl Tapped {
+    pub(super) fn add(&mut self, stream: StreamId, sequence: Sequence, records: &[Record]) {
+        if records.is_empty() {
+            return;
+        }
+        if self.records.len() + records.len() > MOST {
+            self.missed += events_in(records);
+            return;
+        }
+        self.records.extend_from_slice(records);
+        self.runs.push(TappedRun { stream, sequence, records: records.len() as u32 });
+    }
+}
+
+/// Returns runs of records, one after the other in `records`, as segments of a chunk of their own, sorted by stream, and
+/// within a stream in order.
+pub(crate) fn segments(records: &[Record], runs: &[TappedRun]) -> Vec<Segment> {
+    let mut segments = Vec::with_capacity(runs.len());
+    let Some(chunk) = RecordWriter::allocate(1, records.len()).next() else { return segments };
+    for &record in records {
+        chunk.push(record);
+    }
+    let mut from = 0;
+    for run in runs {
+        let to = from + run.records as usize;
+        segments.push(Segment::new(run.stream, run.sequence, Arc::clone(chunk.chunk()), from..to));
+        from = to;
+    }
+    Segment::sort_in_order(&mut segments);
+    segments
+}
