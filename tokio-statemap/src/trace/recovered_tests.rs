@@ -57,6 +57,8 @@ impl Program {
             max_events,
             keep,
             buffer_capacity: 64,
+            // A poll that goes on gets longer until it is looked at again.
+            long_poll: std::time::Duration::from_secs(3600),
             black_box: BlackBox::Folder(folder.0.clone()),
             ..CollectorConfig::default()
         };

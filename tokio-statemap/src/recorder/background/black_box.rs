@@ -28,7 +28,7 @@ pub(crate) fn open(recorder: &Shared) {
     if config.black_box == BlackBox::Off || journal.is_some() {
         return;
     }
-    match Journal::create(&config.black_box, config.max_events) {
+    match Journal::create(config) {
         Ok(created) => {
             recorder.kept.take_tapped(true);
             *journal = Some(created);

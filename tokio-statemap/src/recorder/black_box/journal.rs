@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::choices::BlackBox;
+use crate::config::{CollectorConfig, Keep};
 use crate::recorder::black_box::Sent;
 use crate::recorder::black_box::format::{Head, MAGIC, Round};
 use crate::recorder::black_box::place::{self, Files};
@@ -15,7 +15,8 @@ use crate::recorder::window::{Window, Windows};
 use crate::util::message::warn;
 use crate::util::plain::Plain;
 
-/// A file takes so many bytes for each of `max_events`, which is half of what they take, and at least [`LEAST`].
+/// A file takes so many bytes for each of `max_events`, which is half of what they take, and at least [`LEAST`]. With
+/// `keep = "first"` one file takes all events.
 const BYTES_PER_EVENT: u64 = 8;
 const LEAST: u64 = 256 << 10;
 
@@ -42,14 +43,15 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Creates the files of a box for a program of this name.
-    pub(crate) fn create(choice: &BlackBox, max_events: usize) -> io::Result<Self> {
+    /// Creates the files of a box.
+    pub(crate) fn create(config: &CollectorConfig) -> io::Result<Self> {
+        let full_at = (config.max_events as u64).saturating_mul(BYTES_PER_EVENT).max(LEAST);
         Ok(Self {
-            files: place::create(choice)?,
+            files: place::create(&config.black_box)?,
             pid: std::process::id(),
             number: 0,
             len: 0,
-            full_at: (max_events as u64).saturating_mul(BYTES_PER_EVENT).max(LEAST),
+            full_at: if config.keep == Keep::First { u64::MAX } else { full_at },
             memory: Memory::default(),
             windows: Windows::default(),
             events: 0,

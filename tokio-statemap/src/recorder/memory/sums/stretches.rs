@@ -160,16 +160,33 @@ impl Stretches {
 #[cfg(has_black_box)]
 crate::util::plain::plain! {
     Stretch { held, polls, longest, spawned, terminated }
-    Stretches { from, shift, len, room }
+}
+
+#[cfg(has_black_box)]
+impl crate::util::plain::Plain for Stretches {
+    fn write(&self, into: &mut Vec<u8>) {
+        let Self { from, shift, len: _, room } = self;
+        (*from, *shift, room.is_empty()).write(into);
+        self.all().to_vec().write(into);
+    }
+
+    #[cfg(feature = "read")]
+    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
+        let (begin, shift, is_empty): (u64, u32, bool) = <_>::read(from)?;
+        let mut room: Vec<Stretch> = <_>::read(from)?;
+        let len = room.len();
+        let has_room = len <= MAX && (len == 0 || !is_empty);
+        room.resize(if is_empty { 0 } else { MAX.max(len) }, Stretch::default());
+        (has_room && shift < u64::BITS).then_some(Self { from: begin, shift, len, room })
+    }
 }
 
 #[cfg(all(has_black_box, feature = "read"))]
 impl Stretches {
-    /// Returns whether it can be added to, and refers to rows that are there.
+    /// Returns whether it refers to rows that are there.
     pub(super) fn are_whole(&self, is_row: &dyn Fn(u32) -> bool) -> bool {
-        let has_room = self.room.len() == MAX && self.len <= MAX && self.shift < u64::BITS;
         let is_one = |stretch: &Stretch| stretch.longest.0 == 0 || is_row(stretch.longest.1);
-        self.room.is_empty() && self.len == 0 || has_room && self.room.iter().all(is_one)
+        self.all().iter().all(is_one)
     }
 }
 
