@@ -3,8 +3,9 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
+use crate::choices::BlackBox;
 use crate::util::message::warn;
 use crate::util::privileges::refuse_to_record;
 
@@ -35,6 +36,27 @@ fn is_on_by(name: &str, value: &OsStr, default: bool) -> bool {
 /// Returns the folder for relative paths, from `TOKIO_STATEMAP_DIR`.
 pub(super) fn folder() -> Option<PathBuf> {
     env::var_os("TOKIO_STATEMAP_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Returns whether there is a black box, and where: by `TOKIO_STATEMAP_BOX`, or else by `default`.
+pub(super) fn black_box(default: BlackBox) -> BlackBox {
+    const NAME: &str = "TOKIO_STATEMAP_BOX";
+    let Some(value) = env::var_os(NAME).filter(|value| !value.is_empty()) else { return default };
+    if !cfg!(has_black_box) {
+        static WARNED: Once = Once::new();
+        WARNED.call_once(|| {
+            warn(format_args!(
+                "{NAME} is ignored: the program was built without the feature `black-box`, or for another system than \
+                 Linux on x86-64 or aarch64"
+            ));
+        });
+        return default;
+    }
+    match value.to_str() {
+        Some("0" | "off" | "false" | "no") => BlackBox::Off,
+        Some("1" | "on" | "true" | "yes") => BlackBox::On,
+        _ => BlackBox::Folder(value.into()),
+    }
 }
 
 /// Returns the folder of the program's package, if `cargo run` or `cargo test` runs the program.

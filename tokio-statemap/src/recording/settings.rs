@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::env;
 use super::outputs::OutputPaths;
 use crate::config::CollectorConfig;
 use crate::error::Error;
@@ -63,6 +64,7 @@ impl Settings {
     /// the time taken by the machine is known only for those.
     pub(super) fn collector_config(&self) -> CollectorConfig {
         let mut config = self.config.clone();
+        config.black_box = env::black_box(config.black_box);
         config.long_poll = self.max_poll.map_or(config.long_poll, |max| max.min(config.long_poll));
         config
     }

@@ -188,6 +188,35 @@ fn a_box_has_the_sums_of_a_run_that_is_far_longer_than_it() {
 }
 
 #[test]
+fn what_comes_too_fast_is_a_gap() {
+    let folder = Folder::new();
+    let mut program = Program::new(&folder, 4_000_000, Keep::Last, 1);
+    (0..1_000).for_each(|_| program.step());
+    write(&program.recorder, true);
+    // More than may wait.
+    while program.events < 1_200_000 {
+        program.step();
+    }
+    write(&program.recorder, true);
+    let after = program.events;
+    (0..1_000).for_each(|_| program.step());
+    program.recorder.kept.stop(|| ());
+    write(&program.recorder, true);
+    let timeline = recover(&folder.only_box()).unwrap().timeline;
+    assert_eq!(timeline.events + timeline.lost.total(), program.events);
+    assert!(timeline.lost.total() > 1_000_000 && timeline.events >= program.events - after);
+    // No poll goes on over the gap.
+    assert_eq!(timeline.gaps.len(), 1, "{:?}", timeline.gaps);
+    let (from_ns, to_ns) = timeline.gaps[0];
+    for task in timeline.tasks.one_by_one() {
+        for poll in &task.polls {
+            let end_ns = poll.end_ns().unwrap_or(timeline.end_ns);
+            assert!(end_ns <= from_ns || poll.start_ns() >= to_ns, "{poll:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_refused_is_counted() {
     let folder = Folder::new();
     let mut program = Program::new(&folder, 5_000, Keep::First, 7);

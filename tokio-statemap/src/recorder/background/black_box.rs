@@ -18,6 +18,9 @@ use crate::util::sync::lock;
 /// The time between two rounds: what a SIGKILL loses.
 const PERIOD: Duration = Duration::from_millis(100);
 
+/// A round is due earlier if so many records wait.
+const MANY: usize = 1 << 16;
+
 /// If nothing was recorded, a round only says that nothing was.
 const QUIET_PERIOD: Duration = Duration::from_secs(1);
 
@@ -60,11 +63,11 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
     let now = kept.clock.ticks();
     let rate = kept.clock.rate();
     let since = Duration::from_nanos(rate.length_ns(now.saturating_sub(journal.written_at)));
-    if since < PERIOD && !is_last {
+    if since < PERIOD && !is_last && kept.tapped() < MANY {
         return Some(PERIOD - since);
     }
     kept.flush();
-    if since < QUIET_PERIOD && !is_last && kept.has_tapped_nothing() {
+    if since < QUIET_PERIOD && !is_last && kept.tapped() == 0 {
         return Some(PERIOD);
     }
     let tapped = kept.take_tapped(true).unwrap_or_default();

@@ -37,6 +37,8 @@ pub(crate) struct Journal {
     events: u64,
     rounds: u64,
     pub(crate) sent: Sent,
+    /// What was recorded after the last round began.
+    later: Tapped,
     /// When the last round was written, in ticks.
     pub(crate) written_at: u64,
     is_over: bool,
@@ -57,6 +59,7 @@ impl Journal {
             events: 0,
             rounds: 0,
             sent: Sent::default(),
+            later: Tapped::default(),
             written_at: 0,
             is_over: false,
         })
@@ -85,6 +88,7 @@ impl Journal {
         long_poll: u64,
         head: impl FnOnce() -> Head,
     ) {
+        let tapped = self.up_to_now(tapped, round);
         let mut bytes = Vec::with_capacity(tapped.records.len() * 16 + 1024);
         if self.begins_file() {
             bytes.extend_from_slice(&MAGIC);
@@ -103,17 +107,32 @@ impl Journal {
         note_windows(&mut self.windows, &round.windows.then);
         self.memory.sums.expect_long_poll(&|| long_poll);
         self.memory.update(&segments(&tapped.records, &tapped.runs), &self.windows.all);
-        self.events += events_in(&tapped.records);
+        self.events += events_in(&tapped.records) + tapped.missed;
         self.rounds += 1;
-        let missed = tapped.missed;
-        (round.records, round.runs, round.missed) = (tapped.records, tapped.runs, missed);
+        (round.records, round.runs, round.missed) = (tapped.records, tapped.runs, tapped.missed);
         frame(&mut bytes, &|into| round.write(into));
         self.written_at = round.now;
         match self.append(&bytes) {
-            Ok(()) if missed > 0 => self.end("events came faster than it is written"),
             Ok(()) => {}
             Err(error) => self.end(&error.to_string()),
         }
+    }
+
+    /// Returns what is written in this round: all up to one moment, or a task would be taken for alive whose end is known
+    /// long before its spawn. If records are missing, nothing is known of the time since the last round.
+    fn up_to_now(&mut self, tapped: Tapped, round: &mut Round) -> Tapped {
+        let mut all = std::mem::take(&mut self.later);
+        all.append(tapped);
+        if all.missed == 0 {
+            self.later = all.split_after(round.now);
+            return all;
+        }
+        if let Some(open) = self.windows.all.last().filter(|window| window.to.is_none()) {
+            let ended = Window { to: Some(self.written_at.max(open.from)), ..*open };
+            round.windows.then.push(ended);
+            round.windows.then.push(Window::new(round.now, None));
+        }
+        Tapped { missed: all.missed + events_in(&all.records), ..Tapped::default() }
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -163,14 +182,22 @@ impl Drop for Journal {
     }
 }
 
-/// Adds windows that are new, and notes when those that are known ended.
+/// Adds windows that are new, and notes when those that are known ended. A window of which a part is missing is there in
+/// several parts, the last of which ends with it.
 pub(crate) fn note_windows(all: &mut Windows, new: &[Window]) {
     for window in new {
-        // One that was there earlier and is forgotten by now isn't new.
-        let is_new = all.all.last().is_none_or(|last| last.from < window.from);
+        let last_from = all.all.last().map(|last| last.from);
         match all.all.iter_mut().rfind(|known| known.from == window.from) {
-            Some(known) => known.to = window.to,
-            None if is_new => all.all.push(*window),
+            Some(known) if known.to.is_none() => known.to = window.to,
+            Some(_) => {
+                if let (Some(to), Some(last)) = (window.to, all.all.last_mut()) {
+                    if last.to.is_none() && last.from < to {
+                        last.to = Some(to);
+                    }
+                }
+            }
+            // One that was there earlier and is forgotten by now isn't new.
+            None if last_from.is_none_or(|last| last < window.from) => all.all.push(*window),
             None => {}
         }
     }

@@ -223,8 +223,8 @@ impl Kept {
         lock(&self.store).take_tapped(goes_on)
     }
 
-    /// Returns whether no record entered the store since the last time.
-    pub(crate) fn has_tapped_nothing(&self) -> bool {
-        lock(&self.store).has_tapped_nothing()
+    /// Returns how many records entered the store since the last time.
+    pub(crate) fn tapped(&self) -> usize {
+        lock(&self.store).tapped()
     }
 }

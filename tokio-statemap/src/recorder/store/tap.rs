@@ -1,7 +1,7 @@
 //! Copies of the records that enter the store, for the black box.
 
 use crate::recorder::record::{Record, events_in};
-use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, StreamId};
+use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, StreamId, records_until};
 use crate::sys::sync::Arc;
 
 /// The most records that wait to be taken: 16 MB.
@@ -36,6 +36,31 @@ impl Tapped {
         }
         self.records.extend_from_slice(records);
         self.runs.push(TappedRun { stream, sequence, records: records.len() as u32 });
+    }
+}
+
+impl Tapped {
+    /// Splits off what is later than `ticks`.
+    pub(crate) fn split_after(&mut self, ticks: u64) -> Self {
+        let (mut later, mut kept) = (Self::default(), Self::default());
+        let mut rest = &self.records[..];
+        for run in &self.runs {
+            let (records, after) = rest.split_at(run.records as usize);
+            rest = after;
+            let (early, late) = records.split_at(records_until(records, ticks));
+            kept.add(run.stream, run.sequence, early);
+            later.add(run.stream, run.sequence, late);
+        }
+        kept.missed = self.missed;
+        *self = kept;
+        later
+    }
+
+    /// Adds what came after this.
+    pub(crate) fn append(&mut self, mut later: Self) {
+        self.records.append(&mut later.records);
+        self.runs.append(&mut later.runs);
+        self.missed += later.missed;
     }
 }
 
