@@ -2,6 +2,7 @@
 
 mod bounds;
 mod format;
+mod metrics;
 mod mutated;
 mod ready;
 mod runtimes;

@@ -41,7 +41,7 @@ mod report;
 mod request;
 mod sampled;
 pub(crate) mod severity;
-mod spelling;
+pub(crate) mod spelling;
 mod spots;
 mod statement;
 mod trees;

@@ -15,7 +15,7 @@ pub(crate) struct Spelling {
 
 impl Spelling {
     /// Returns the spelling of a run with these spawn locations.
-    pub(super) fn from_places(places: &mut dyn Iterator<Item = Place>) -> Self {
+    pub(crate) fn from_places(places: &mut dyn Iterator<Item = Place>) -> Self {
         Self { levels: levels(places.filter_map(|place| Some(place.location?.file))) }
     }
 

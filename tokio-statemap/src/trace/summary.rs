@@ -64,8 +64,13 @@ pub struct Summary {
     pub polls: u64,
     /// The number of polls that began before or continued after the recorded time.
     pub cut_polls: u64,
+    /// The number of spawned tasks that are alive at the end, or that may be: some may have ended while recording was
+    /// stopped. `None` in a run that was read from files.
+    pub live_tasks: Option<u64>,
     /// The number of polls still running, which count with their lengths so far.
     pub running_polls: u64,
+    /// The polls still running, longest first. Empty in a run that was read from files.
+    pub running: Vec<SummedPoll>,
     /// The number of events that are missing in these sums: those refused because `max_events` were
     /// kept ([`Keep::First`](crate::Keep::First)), and those of hooks that ran within a hook.
     pub missed_events: u64,
@@ -139,7 +144,8 @@ pub struct LocationSummary {
 pub struct Distribution {
     /// The largest value, exactly; 0 if there are no values.
     pub longest_ns: u64,
-    /// The steps that have values, as upper bound in ns and number of values, sorted by bound.
+    /// The steps that have values, as upper bound in ns and number of values, sorted by bound. The last bound may
+    /// exceed the largest value.
     pub steps: Vec<(u64, u64)>,
 }
 
@@ -147,7 +153,8 @@ impl Distribution {
     fn new(histogram: &Histogram, longest_ns: u64, ns: &dyn Fn(u64) -> u64) -> Self {
         let mut steps = Vec::new();
         for (_, greatest, n) in histogram.steps() {
-            steps.push((ns(greatest).min(longest_ns), n));
+            // Not limited to the longest, or the bound would change with it.
+            steps.push((ns(greatest), n));
         }
         Self { longest_ns, steps }
     }
@@ -179,7 +186,7 @@ impl Distribution {
         let mut so_far: u64 = 0;
         let mut reached = None;
         for &(bound, n) in &self.steps {
-            reached = Some(bound);
+            reached = Some(bound.min(self.longest_ns));
             so_far = so_far.saturating_add(n);
             if so_far >= rank {
                 break;
@@ -264,6 +271,19 @@ impl Summary {
                 is_cut: poll.is_cut,
             });
         }
+        let mut running = Vec::new();
+        for poll in &sums.running {
+            running.push(SummedPoll {
+                task: TaskKey::from_id(crate::trace::snapshot::task_id(poll.task.0)),
+                location: places[poll.row as usize],
+                start_ns: snapshot.ns(poll.start.0),
+                // As the distribution has it, which counts it, too.
+                length_ns: length(poll.length),
+                worker: poll.worker,
+                is_cut: poll.is_cut,
+            });
+        }
+        crate::util::sort::by_key(&mut running, |poll| std::cmp::Reverse(poll.length_ns));
         // They are sorted by ticks, but the length of a tick changes a little.
         crate::util::sort::by_key(&mut longest_polls, |poll| std::cmp::Reverse(poll.length_ns));
         let mut workers = Vec::new();
@@ -287,7 +307,9 @@ impl Summary {
             tasks,
             polls,
             cut_polls: sums.cut_polls,
+            live_tasks: Some(sums.live_tasks),
             running_polls: sums.running_polls,
+            running,
             missed_events: (refused_events + reentrant_events).saturating_sub(sums.missed_before),
             workers,
             longest_polls,

@@ -73,6 +73,7 @@ impl Capture {
     fn add_up(&mut self, end: u64, windows: &[Window]) {
         let before = self.memory.live_tasks.clone();
         self.memory.update(&self.segments, windows);
+        self.memory.sums.live_tasks = self.memory.live_tasks.spawned_tasks();
         self.memory.live_tasks = before;
         let ends_with_last = self.config.keep == Keep::First && end > self.end;
         match last_event(&self.segments) {

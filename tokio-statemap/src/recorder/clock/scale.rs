@@ -1,5 +1,7 @@
 //! Converts ticks to nanoseconds, by the anchors.
 
+use std::sync::OnceLock;
+
 use crate::recorder::clock::pieces::{Piece, piece_of};
 use crate::recorder::clock::rate::Rate;
 
@@ -39,6 +41,12 @@ impl TickScale {
     /// Returns the rate over the whole run, without jumps: for sums of ticks from several times.
     pub(crate) fn run_rate(&self) -> Rate {
         self.rate
+    }
+
+    /// Takes the rate of an earlier scale for sums, or keeps this one's for later scales. The rate of the whole run changes
+    /// a little with each anchor, so a sum to which nothing was added would go back otherwise.
+    pub(crate) fn keep_rate(&mut self, kept: &OnceLock<Rate>) {
+        self.rate = *kept.get_or_init(|| self.rate);
     }
 
     /// Converts a sum of ticks from several times to nanoseconds.

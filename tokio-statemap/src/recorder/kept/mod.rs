@@ -23,13 +23,13 @@ mod limits;
 mod origin;
 mod windows;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use collect::{AHEAD, Filled};
 
 use crate::config::CollectorConfig;
-use crate::recorder::clock::Clock;
+use crate::recorder::clock::{Clock, Rate};
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::Eviction;
 use crate::recorder::process;
@@ -77,6 +77,8 @@ pub(crate) struct Kept {
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
+    /// The clock's rate by which summaries convert sums; set by the first summary that knows the rate well.
+    pub(crate) sums_rate: OnceLock<Rate>,
 }
 
 impl Kept {
@@ -101,6 +103,7 @@ impl Kept {
             dropped_until: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
+            sums_rate: OnceLock::new(),
             config,
         }
     }

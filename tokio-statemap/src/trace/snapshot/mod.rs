@@ -4,9 +4,11 @@ mod reading;
 #[cfg(test)]
 mod whole_run_tests;
 
+use std::sync::OnceLock;
+
 use crate::recorder::Recorder;
 use crate::recorder::capture::{Capture, Then};
-use crate::recorder::clock::TickScale;
+use crate::recorder::clock::{Rate, TickScale};
 use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::memory::sums::Sums;
 use crate::recorder::record::ROOT;
@@ -98,6 +100,13 @@ impl Snapshot {
             profile: Profile::from_calls(&capture.calls, times.scale.run_rate()),
             times,
             capture,
+        }
+    }
+
+    /// Converts lengths by the rate that is `kept`, or keeps the rate of this snapshot, once it is known to some millionths.
+    pub(crate) fn keep_rate(&mut self, kept: &OnceLock<Rate>) {
+        if self.end_ns >= 1_000_000_000 {
+            self.times.scale.keep_rate(kept);
         }
     }
 

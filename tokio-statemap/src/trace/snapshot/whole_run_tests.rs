@@ -14,6 +14,7 @@ use crate::recorder::memory::eviction::{Eviction, Limits};
 use crate::recorder::record::{Kind, Record, pack_spawn};
 use crate::recorder::store::segment::{StreamId, events_of};
 use crate::recorder::window::Window;
+use crate::trace::task_key::TaskKey;
 use crate::trace::timeline::Timeline;
 use crate::util::random::Random;
 
@@ -327,6 +328,17 @@ impl Held<'_> {
     }
 }
 
+/// Returns the polls of a timeline that still run: their tasks and starts.
+fn still_running(timeline: &Timeline) -> Vec<(TaskKey, u64)> {
+    let mut running = Vec::new();
+    for task in timeline.tasks.iter() {
+        let polls = task.polls.iter().filter(|poll| poll.end_ns().is_none());
+        running.extend(polls.map(|poll| (task.key, poll.start_ns())));
+    }
+    running.sort_unstable();
+    running
+}
+
 #[track_caller]
 fn here() -> &'static Location<'static> {
     Location::caller()
@@ -370,6 +382,12 @@ fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
             };
             assert_eq!(numbers(&report), numbers(&expected), "{of}");
             assert_eq!(report.workers, expected.workers, "{of}");
+            let sums = timeline.whole_run().unwrap();
+            assert_eq!(sums.live_tasks, Some(expected.counts.live_tasks), "{of}");
+            let mut running: Vec<_> =
+                sums.running.iter().map(|poll| (poll.task, poll.start_ns)).collect();
+            running.sort_unstable();
+            assert_eq!(running, still_running(&whole), "{of}");
             assert_eq!(report.locations.len(), expected.locations.len(), "{of}");
             for (row, right) in report.locations.iter().zip(&expected.locations) {
                 let exact = |row: &crate::analysis::LocationRow| {

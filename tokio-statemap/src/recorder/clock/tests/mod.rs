@@ -3,6 +3,7 @@
 pub(crate) mod fake;
 mod real;
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::pieces::{MAX, Pieces, RECENT};
@@ -97,6 +98,22 @@ fn a_sleep_is_a_jump_of_which_lengths_know_nothing() {
     assert_eq!((account.jumps, account.jumped_ns, account.went_back), (1, jump.length_ns, false));
     // The jump doesn't change the length of a tick, either.
     assert!(scale.length_ns(3_000_000_000).abs_diff(1_000_000_000) < 100);
+}
+
+#[test]
+fn sums_do_not_go_back_if_the_rate_is_kept() {
+    let scale_of = |ticks| {
+        let rate = Rate::from_span(Span { ticks, ns: 1_000_000_000 }).unwrap();
+        TickScale { rate, ..TickScale::of_ns(0) }
+    };
+    let (slow, fast) = (scale_of(3_000_000_000), scale_of(3_000_000_300));
+    let (hour, kept) = (3600 * 3_000_000_000, OnceLock::new());
+    assert!(fast.length_ns(hour) < slow.length_ns(hour));
+    let [first, later] = [slow, fast].map(|mut scale| {
+        scale.keep_rate(&kept);
+        scale.length_ns(hour)
+    });
+    assert_eq!(first, later);
 }
 
 #[test]

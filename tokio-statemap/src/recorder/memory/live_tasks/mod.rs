@@ -170,6 +170,13 @@ impl LiveTasks {
         });
     }
 
+    /// Returns the number of spawned tasks that are alive, or that may have terminated in a gap.
+    pub(crate) fn spawned_tasks(&self) -> u64 {
+        let mut n = 0;
+        self.tasks.each(&mut |id, _| n += u64::from(id & ROOT == 0));
+        n
+    }
+
     #[cfg(test)]
     pub(crate) fn tasks(&self) -> Vec<(u64, LiveTask, Liveness)> {
         let mut all = Vec::new();

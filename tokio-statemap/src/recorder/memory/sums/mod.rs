@@ -53,6 +53,10 @@ pub(crate) struct Sums {
     pub(crate) missed_before: u64,
     /// The number of polls that still ran at the end. It is known only once [finished](Self::finish).
     pub(crate) running_polls: u64,
+    /// These polls, with their lengths up to then.
+    pub(crate) running: Vec<LongestPoll>,
+    /// The number of spawned tasks that lived at the end, or may have. It is known only once finished, too.
+    pub(crate) live_tasks: u64,
     /// By their streams.
     threads: Vec<(StreamId, Box<Thread>)>,
     /// The place of the window that was added up last, among the windows that are kept.
@@ -83,6 +87,8 @@ impl Default for Sums {
             cut_polls: 0,
             missed_before: 0,
             running_polls: 0,
+            running: Vec::new(),
+            live_tasks: 0,
             threads: Vec::new(),
             window: 0,
             has_begun: false,

@@ -1,7 +1,9 @@
 //! Windows of recording, which cut polls where they end, and resets, from which on the sums begin anew.
 
+use std::cmp::Reverse;
+
 use crate::recorder::memory::place_of;
-use crate::recorder::memory::sums::{LocationSums, Longest, Stretches, Sums};
+use crate::recorder::memory::sums::{LocationSums, Longest, LongestPoll, Stretches, Sums};
 use crate::recorder::store::segment::Segment;
 use crate::recorder::window::Window;
 
@@ -59,11 +61,34 @@ impl Sums {
     pub(crate) fn finish(&mut self, now: u64, windows: &[Window]) {
         self.enter_window(windows.len().saturating_sub(1), windows);
         let ended = windows.get(self.window).and_then(|window| window.to);
+        if ended.is_none() {
+            self.note_running(now);
+        }
         let cut_before = self.cut_polls;
         self.end_window(ended.unwrap_or(now));
         if ended.is_none() {
             self.running_polls = self.cut_polls - cut_before;
             self.cut_polls = cut_before;
+        }
+    }
+
+    /// Notes the polls that still run at `now`, as [`end_window`](Self::end_window) adds them up.
+    fn note_running(&mut self, now: u64) {
+        if self.reset_at > 0 && now <= self.reset_at {
+            return;
+        }
+        for (_, thread) in &self.threads {
+            for poll in &thread.state.polls {
+                let end = poll.more.held_until.unwrap_or(now);
+                self.running.push(LongestPoll {
+                    length: end.clamp(poll.start, now.max(poll.start)) - poll.start,
+                    start: Reverse(poll.start),
+                    task: Reverse(poll.task),
+                    row: poll.more.row,
+                    worker: poll.more.worker,
+                    is_cut: poll.more.held_until.is_none(),
+                });
+            }
         }
     }
 
