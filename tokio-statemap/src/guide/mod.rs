@@ -34,6 +34,9 @@ pub mod export {}
 #[doc = include_str!("builder.md")]
 pub mod builder {}
 #[doc = include_str!("links.md")]
+#[doc = include_str!("service.md")]
+pub mod service {}
+#[doc = include_str!("links.md")]
 #[doc = include_str!("exit.md")]
 pub mod exit {}
 #[doc = include_str!("links.md")]
