@@ -204,7 +204,8 @@ fn read(mut pipe: impl Read + Send + 'static, output: &Arc<Output>) -> JoinHandl
 /// environment, and with `folder` as its working directory.
 pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    for name in ["TOKIO_STATEMAP", "TOKIO_STATEMAP_DIR", "RUST_BACKTRACE"] {
+    for name in ["TOKIO_STATEMAP", "TOKIO_STATEMAP_DIR", "TOKIO_STATEMAP_DUMP_ON", "RUST_BACKTRACE"]
+    {
         command.env_remove(name);
     }
     command.current_dir(folder).env("OUT", folder).stdout(Stdio::piped()).stderr(Stdio::piped());

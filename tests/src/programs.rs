@@ -2,6 +2,7 @@
 //! `#[tokio::main]`, so that any difference is caused by this crate.
 
 pub mod by_hand;
+pub mod dumps;
 pub mod exits;
 pub mod forks;
 pub mod handlers;

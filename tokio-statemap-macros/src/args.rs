@@ -9,6 +9,8 @@ pub(crate) mod runtime;
 #[macro_use]
 mod table;
 
+#[allow(dead_code, reason = "the attribute only checks the values")]
+mod dumps;
 mod duration;
 mod literal;
 

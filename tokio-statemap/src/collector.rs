@@ -3,8 +3,12 @@
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
+#[cfg(feature = "html")]
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+#[cfg(feature = "html")]
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -15,10 +19,12 @@ use crate::error::Error;
 use crate::hooks::{self, Hooks};
 use crate::recorder::Recorder;
 use crate::recorder::TokioHooks;
+#[cfg(feature = "html")]
+use crate::recorder::background::stalled_since;
 use crate::recorder::lost::Lost;
 use crate::recorder::root_future::Root;
 use crate::recorder::watch::MIN_THRESHOLD;
-use crate::recorder::watch::listeners::Listener;
+use crate::recorder::watch::listeners::{Listener, Notify, SeenPoll};
 use crate::statemap::StatemapData;
 #[cfg(unix)]
 use crate::sys::signal::mask::Mask;
@@ -28,6 +34,8 @@ use crate::trace::profile::Profile;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::Timeline;
+#[cfg(feature = "html")]
+use crate::util::atomic_file;
 use crate::util::privileges::refuse_to_record;
 
 /// Records the tasks and workers of one runtime.
@@ -373,7 +381,46 @@ impl Collector {
     /// # }
     /// ```
     pub fn snapshot(&self) -> Timeline {
-        Timeline::from_snapshot(&Snapshot::take(&self.recorder, false))
+        Timeline::from_snapshot(&self.capture())
+    }
+
+    /// Returns what a [`snapshot`](Self::snapshot) is made of. All locks of the recorder are released by then.
+    pub(crate) fn capture(&self) -> Snapshot {
+        Snapshot::take(&self.recorder, false)
+    }
+
+    /// Writes the page of all that is kept up to now to the file `path`, which is replaced once the page is complete. The
+    /// runtime continues to run meanwhile.
+    ///
+    /// The call takes longer than a [`snapshot`](Self::snapshot), and it waits for the disk: call it on a thread that may
+    /// block. The key `dump_on` has pages written by themselves, see [`Recording::dump_on`](crate::Recording::dump_on).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file can't be written. What was there before is unchanged then.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn on_request() {
+    /// if let Some(collector) = tokio_statemap::current() {
+    ///     let written = tokio::task::spawn_blocking(move || collector.dump("now.statemap.html"));
+    ///     if let Ok(Err(error)) = written.await {
+    ///         eprintln!("{error}");
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    #[cfg(feature = "html")]
+    pub fn dump(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.write_page(path.as_ref())
+    }
+
+    #[cfg(feature = "html")]
+    fn write_page(&self, path: &Path) -> Result<(), Error> {
+        let timeline = self.snapshot();
+        atomic_file::write(path, |w| timeline.write_html(w))
+            .map_err(|source| Error::Io { path: Some(path.to_owned()), source })
     }
 
     /// Returns the place where each live task is: the functions that it waits in, or those that its
@@ -456,14 +503,34 @@ impl Collector {
         wants: impl Fn() -> bool + Send + Sync + 'static,
         f: impl Fn(&LivePoll) + Send + Sync + 'static,
     ) {
-        self.recorder.listeners.add(Listener {
-            threshold: threshold.max(MIN_THRESHOLD),
-            wants: Box::new(wants),
-            notify: Box::new(move |seen, missed| f(&LivePoll::from_seen(seen, missed))),
-            missed: AtomicU64::new(0),
-        });
+        let notify = move |seen: &SeenPoll, missed| f(&LivePoll::from_seen(seen, missed));
+        self.on_seen_poll(threshold, Box::new(wants), Box::new(notify));
+    }
+
+    /// Does the same with polls as they were seen, whose functions have no names yet: these are only found in the
+    /// program's debug information.
+    pub(crate) fn on_seen_poll(
+        &self,
+        threshold: Duration,
+        wants: Box<dyn Fn() -> bool + Send + Sync>,
+        notify: Box<Notify>,
+    ) {
+        let (threshold, missed) = (threshold.max(MIN_THRESHOLD), AtomicU64::new(0));
+        self.recorder.listeners.add(Listener { threshold, wants, notify, missed });
         // Threads in long polls may otherwise be skipped until their next sample.
         self.recorder.watch_all();
+    }
+
+    /// Returns a function that tells, once for each time that this happens, that each worker of the runtime has been in
+    /// its poll for `time`. It is for the watcher's thread.
+    #[cfg(feature = "html")]
+    pub(crate) fn stalls(&self, time: Duration) -> impl Fn() -> bool + Send + Sync + use<> {
+        let (recorder, last) = (self.recorder.this(), AtomicU64::new(0));
+        move || {
+            let recorder = recorder.upgrade();
+            let since = recorder.and_then(|recorder| stalled_since(&recorder, time));
+            since.is_some_and(|since| last.swap(since, Ordering::Relaxed) != since)
+        }
     }
 
     /// Returns the times of instrumented async functions since the first [`start`](Self::start).

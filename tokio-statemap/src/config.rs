@@ -110,13 +110,14 @@ impl CollectorConfig {
             [("buffer_capacity", self.buffer_capacity), ("max_events", self.max_events)]
         {
             if value == 0 {
-                return Err(Error::InvalidConfig { field, reason: "it must be at least 1" });
+                return Err(Error::InvalidConfig { field, reason: "it must be at least 1".into() });
             }
         }
         if self.buffer_capacity > Self::LARGEST_BUFFER {
             return Err(Error::InvalidConfig {
                 field: "buffer_capacity",
-                reason: "it must be at most 16777216 (2^24), as each thread has such a buffer",
+                reason: "it must be at most 16777216 (2^24), as each thread has such a buffer"
+                    .into(),
             });
         }
         Ok(())

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ pub enum Error {
         /// The field.
         field: &'static str,
         /// The problem with the value, and the values that are valid.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// An I/O error, such as a full disk.
     #[error("{}{source}", file_prefix(path.as_deref()))]

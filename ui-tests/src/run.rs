@@ -34,6 +34,7 @@ pub fn run(program: &Path, folder: &Path) -> Ended {
         .env("RUST_BACKTRACE", "0")
         .env_remove("TOKIO_STATEMAP")
         .env_remove("TOKIO_STATEMAP_DIR")
+        .env_remove("TOKIO_STATEMAP_DUMP_ON")
         .stdin(Stdio::null())
         .stdout(create(&out))
         .stderr(create(&err))

@@ -172,6 +172,8 @@ fn main() {
                 recording().buffer_capacity(0),
                 recording().max_events(0),
                 recording().dump_signal("SIGKILL"),
+                recording().dump_on("SIGKILL"),
+                recording().dump_limit("3/h, 0 files"),
             ] {
                 println!("{}", recording.start(&mut builder).unwrap_err());
             }

@@ -63,6 +63,12 @@ twins! {
         |r| r.warn_after(Duration::from_secs(5)).stacks(false).tasks(out("a.json"));
     dump_signal: (dump_signal = "SIGUSR1", tasks = out("a.json")) is
         |r| r.dump_signal("SIGUSR1").tasks(out("a.json"));
+    dump_on: (dump_on = "panic", tasks = out("a.json")) is
+        |r| r.dump_on("panic").tasks(out("a.json"));
+    dump_limit: (dump_limit = "1/h", tasks = out("a.json")) is
+        |r| r.dump_limit("1/h").tasks(out("a.json"));
+    dump_after: (dump_after = "2s", tasks = out("a.json")) is
+        |r| r.dump_after(Duration::from_secs(2)).tasks(out("a.json"));
     source: (source = true) is |r| r.source(true);
     start_after: (start_after = "1h", tasks = out("a.json")) is
         |r| r.start_after(Duration::from_secs(3600)).tasks(out("a.json"));

@@ -135,6 +135,11 @@ fn an_invalid_key_is_an_error_that_says_what_is_valid() {
     assert!(lines[0].contains("`buffer_capacity`") && lines[0].contains("at least 1"), "{lines:?}");
     assert!(lines[1].contains("`max_events`") && lines[1].contains("at least 1"), "{lines:?}");
     assert!(lines[2].contains("`dump_signal`") && lines[2].contains("SIGUSR1"), "{lines:?}");
+    let trigger = "`dump_on` is invalid: `SIGKILL` is no trigger; it can be ";
+    assert!(lines[3].starts_with(trigger) && lines[3].contains("SIGUSR1"), "{lines:?}");
+    let limit =
+        "`dump_limit` is invalid: `0 files` may not be 0: leave out `dump_on` to have no pages";
+    assert_eq!(lines[4], limit);
     assert_eq!(ended.messages(), [""; 0]);
     assert_eq!(names_in(&folder), [""; 0]);
 }

@@ -2,6 +2,7 @@
 //! files are left.
 
 mod by_hand;
+mod dumps;
 mod exit_paths;
 mod hostile;
 mod live;

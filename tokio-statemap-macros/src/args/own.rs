@@ -6,9 +6,9 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprPath, Lit};
 
 use super::keys::{Setting, Value, literal_settings};
-use super::{duration, literal};
+use super::{dumps, duration, literal};
 
-literal_settings!(BufferCapacity, Signal);
+literal_settings!(BufferCapacity, Signal, DumpOn, DumpLimit);
 
 /// Any expression that is `Into<PathBuf>`.
 pub(crate) struct PathExpr;
@@ -195,6 +195,43 @@ impl Value for Signal {
     fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
         let names = ["SIGUSR1", "SIGUSR2", "SIGQUIT", "SIGIO"];
         choice(value, key, &names.map(|name| (name, name)))
+    }
+}
+
+/// Events with commas between them, on which a page is written. The library reads the string, too.
+pub(crate) struct DumpOn;
+
+impl Value for DumpOn {
+    type Read = String;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<String> {
+        checked(value, key, &|text| dumps::triggers(text).map(drop))
+    }
+}
+
+/// The limits of such pages, with commas between them.
+pub(crate) struct DumpLimit;
+
+impl Value for DumpLimit {
+    type Read = String;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<String> {
+        checked(value, key, &|text| dumps::limits(text).map(drop))
+    }
+}
+
+/// Returns the string `value`, if `check` finds nothing wrong.
+fn checked(
+    value: &Expr,
+    key: &str,
+    check: &dyn Fn(&str) -> Result<(), String>,
+) -> syn::Result<String> {
+    let lit = literal::expect(value)?;
+    let Lit::Str(text) = lit else { return Err(literal::not_a_string(lit, key)) };
+    let text = text.value();
+    match check(&text) {
+        Ok(()) => Ok(text),
+        Err(reason) => Err(literal::error(lit, format!("`{key}` is invalid: {reason}."))),
     }
 }
 

@@ -12,8 +12,8 @@
 use super::keys::keys;
 use super::literal::{Bool, CratePath, PositiveInteger, Text};
 use super::own::{
-    BoxPlace, BufferCapacity, Configure, Keep, Nanos, PathExpr, PositiveNanos, ReportPath, Signal,
-    Trace, UserHooks,
+    BoxPlace, BufferCapacity, Configure, DumpLimit, DumpOn, Keep, Nanos, PathExpr, PositiveNanos,
+    ReportPath, Signal, Trace, UserHooks,
 };
 use super::runtime::{Flavor, UnhandledPanic};
 
@@ -78,6 +78,14 @@ keys! {
     "black_box" black_box: BoxPlace [needs "black-box"],
         "bool, or path expression", "keep the recording in a file that survives the process (feature `black-box`, Linux)",
         "`false`";
+    "dump_on" dump_on: DumpOn [needs "html"],
+        r#"`"poll > 100ms"`, `"stall > 1s"`, `"panic"`, `"SIGUSR2"`, or several with commas between them"#,
+        "on these events, write a page of what happened up to them (feature `html`)", "none";
+    "dump_limit" dump_limit: DumpLimit [needs "html"],
+        r#"pages an hour, files, and bytes: `"3/h, 20 files, 500MB"`"#,
+        "the most that `dump_on` writes; it removes the oldest files", r#"`"3/h, 20 files, 500MB"`"#;
+    "dump_after" dump_after: Nanos [needs "html"],
+        "duration", "the time from such an event to its page", r#"`"1s"`"#;
     "source" source: Bool,
         "bool", "show the source around blamed lines and spawn locations in the page, if the files exist",
         "`true` in builds with debug assertions";

@@ -25,7 +25,7 @@ fn in_the_repository(path: &str) -> Option<String> {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 29] = [
+const VALID: [(&str, &str); 32] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),
@@ -48,6 +48,9 @@ const VALID: [(&str, &str); 29] = [
     ("wakes", "false"),
     ("warn_after", r#""100ms""#),
     ("dump_signal", r#""SIGUSR1""#),
+    ("dump_on", r#""poll > 100ms, panic""#),
+    ("dump_limit", r#""3/h, 20 files, 500MB""#),
+    ("dump_after", r#""1s""#),
     ("source", "false"),
     ("start_after", r#""1s""#),
     ("duration", r#""1m""#),
@@ -80,11 +83,15 @@ fn the_keys_are_those_of_the_table() {
 }
 
 #[test]
-fn the_command_reads_durations_by_the_same_rule() {
-    let path = "tokio-statemap/src/bin/tokio-statemap/duration.rs";
-    // The published package doesn't contain the file.
-    let Some(commands) = in_the_repository(path) else { return };
-    assert!(commands == include_str!("duration.rs"), "{path} differs from args/duration.rs");
+fn the_library_reads_values_by_the_same_rules() {
+    for (path, own, name) in [
+        ("tokio-statemap/src/util/duration.rs", include_str!("duration.rs"), "duration.rs"),
+        ("tokio-statemap/src/recording/dump_on/values.rs", include_str!("dumps.rs"), "dumps.rs"),
+    ] {
+        // The published package doesn't contain the file.
+        let Some(librarys) = in_the_repository(path) else { continue };
+        assert!(librarys == own, "{path} differs from args/{name}");
+    }
 }
 
 /// Returns the cells of a table's rows by key. A row may be about several keys, which its first cell lists.
@@ -151,7 +158,8 @@ fn an_unknown_key_lists_the_valid_ones() {
     let expected = "Unknown attribute page is specified; expected one of: `flavor`, \
         `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
         `html`, `svg`, `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
-        `schedule_latency`, `long_poll`, `stacks`, `wakes`, `warn_after`, `dump_signal`, `source`, `start_after`, `duration`, \
+        `schedule_latency`, `long_poll`, `stacks`, `wakes`, `warn_after`, `dump_signal`, `dump_on`, `dump_limit`, \
+        `dump_after`, `source`, `start_after`, `duration`, \
         `configure`, `hooks`.";
     assert_eq!(error(quote!(page = "page.html")), expected);
     assert_eq!(error(quote!(page = page())), expected);
@@ -231,7 +239,8 @@ fn own_values() {
     let own = main(quote! {
         report = stderr, trace = "none", spawn_location = false, buffer_capacity = 64,
         max_events = 1_000, keep = "first", schedule_latency = false, long_poll = "250us",
-        stacks = false, wakes = false, warn_after = "100ms", dump_signal = "SIGUSR2", source = false, start_after = "0s", duration = "1.5s",
+        stacks = false, wakes = false, warn_after = "100ms", dump_signal = "SIGUSR2", dump_on = "poll > 1s",
+        dump_limit = "1/h", dump_after = "0s", source = false, start_after = "0s", duration = "1.5s",
     })
     .unwrap()
     .own;
@@ -247,6 +256,8 @@ fn own_values() {
     assert_eq!(own.source, Some(false));
     assert_eq!(own.warn_after, Some(100_000_000));
     assert_eq!(own.dump_signal, Some("SIGUSR2"));
+    assert_eq!(own.dump_on.as_deref(), Some("poll > 1s"));
+    assert_eq!((own.dump_limit.as_deref(), own.dump_after), (Some("1/h"), Some(0)));
     assert_eq!(own.start_after, Some(0));
     assert_eq!(own.duration, Some(1_500_000_000));
 
@@ -279,6 +290,18 @@ fn bad_values() {
         (quote!(trace = true), "Failed to parse value of `trace` as string."),
         (quote!(schedule_latency = 1), "Failed to parse value of `schedule_latency` as bool."),
         (quote!(duration = "0s"), "`duration` may not be 0."),
+        (quote!(dump_on = true), "Failed to parse value of `dump_on` as string."),
+        (quote!(dump_on = all()), "Must be a literal"),
+        (
+            quote!(dump_on = "panic, ready > 1s"),
+            "`dump_on` is invalid: `ready > 1s` is no trigger; it can be `poll > DURATION`, `stall > DURATION`, `panic`, or a \
+             signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`.",
+        ),
+        (
+            quote!(dump_limit = "3 pages"),
+            "`dump_limit` is invalid: `3 pages` is no limit; it can be a number of pages an hour (`3/h`), of files \
+             (`20 files`), or of bytes in `kB`, `MB` or `GB` (`500MB`).",
+        ),
         (quote!(worker_threads = 0), "`worker_threads` may not be 0."),
         (quote!(core_threads = 1), "Attribute `core_threads` is renamed to `worker_threads`"),
         (quote!(tasks("a")), "Unknown attribute inside the macro"),

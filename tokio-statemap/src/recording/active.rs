@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 
+use super::dump_on::DumpOn;
 use super::limits::{self, TestLimits};
 use super::outputs::Outputs;
 use super::progress::Progress;
@@ -30,11 +31,12 @@ pub(super) struct Active {
     config: CollectorConfig,
     version: Option<&'static str>,
     pub(super) window: RecordingWindow,
-    outputs: Outputs,
+    pub(super) outputs: Arc<Outputs>,
     warnings: Option<Arc<Warnings>>,
     warn_after: Option<Duration>,
     limits: Option<TestLimits>,
     dump_signal: Option<&'static str>,
+    pub(super) dump_on: Option<Arc<DumpOn>>,
     /// Its threads are started once, when the first runtime is built.
     threads: Once,
     /// The process of the recording. A forked child inherits all of this, but must not write the files.
@@ -51,16 +53,18 @@ impl Active {
         file: &'static str,
         limits: Option<TestLimits>,
     ) -> Arc<Self> {
+        let dump_on = DumpOn::new(settings);
         let active = Arc::new(Self {
             runtimes: Runtimes::default(),
             config: settings.collector_config(),
             version: settings.version,
             window: RecordingWindow::new(settings.start_after, settings.duration),
-            outputs: Outputs::prepare(settings, file),
+            outputs: Arc::new(Outputs::prepare(settings, dump_on.is_some(), file)),
             warnings: Warnings::new(settings),
             warn_after: settings.warn_after,
             limits,
             dump_signal: settings.dump_signal,
+            dump_on,
             threads: Once::new(),
             pid: std::process::id(),
             written: Mutex::new(false),
@@ -90,6 +94,9 @@ impl Active {
         }
         if let (Some(warnings), Some(after)) = (&self.warnings, self.warn_after) {
             warnings.watch(&collector, after);
+        }
+        if let Some(dump_on) = &self.dump_on {
+            dump_on.watch(&collector);
         }
         let starts = Arc::downgrade(self);
         collector.when_built(Box::new(move || {
@@ -156,6 +163,9 @@ impl Active {
         self.threads.call_once(|| {
             exits::listen();
             dump::listen(self.dump_signal);
+            if let Some(dump_on) = &self.dump_on {
+                dump_on.start(self);
+            }
             self.window.schedule(self);
         });
     }
@@ -213,6 +223,7 @@ impl Active {
             if let Some(warnings) = &self.warnings {
                 warnings.close();
             }
+            let dumps = self.dump_on.as_ref().map(|dump_on| dump_on.close()).unwrap_or_default();
             let progress = Progress::new();
             let mut recorded = self.runtimes.snapshots();
             if is_none_built && recorded.has_root_futures_alone() {
@@ -222,9 +233,9 @@ impl Active {
                 ));
             }
             #[cfg(unix)]
-            signal::without_fatal_signals(|| self.outputs.write(&recorded, &progress));
+            signal::without_fatal_signals(|| self.outputs.write(&recorded, &dumps, &progress));
             #[cfg(not(unix))]
-            self.outputs.write(&recorded, &progress);
+            self.outputs.write(&recorded, &dumps, &progress);
             #[cfg(has_black_box)]
             self.runtimes.collectors().iter().for_each(|collector| collector.close_black_box());
             if let Some(limits) = &self.limits {

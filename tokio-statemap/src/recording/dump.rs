@@ -1,11 +1,12 @@
 //! The key `dump_signal`: prints the trees of all tasks on stderr when the signal arrives.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::active::Active;
 use super::exits;
 use crate::render::trees::Folded;
+#[cfg(unix)]
+use crate::sys::signal::dump::{Purpose, install};
 use crate::util::aside;
 use crate::util::latch::latch;
 use crate::util::message::warn;
@@ -15,7 +16,7 @@ use crate::util::quantity::moment;
 pub(super) fn listen(signal: Option<&str>) {
     let Some(signal) = signal else { return };
     #[cfg(unix)]
-    let installed = crate::sys::signal::dump::install(signal, print_all);
+    let installed = install(signal, Purpose::Trees, print_all);
     #[cfg(not(unix))]
     let installed = Err::<(), _>("there are no signals here");
     if let Err(error) = installed {
@@ -26,20 +27,14 @@ pub(super) fn listen(signal: Option<&str>) {
 /// Prints the trees of all recordings, on the signal's thread. Waits until stderr is read, so that
 /// signals that arrive meanwhile lead to one more output.
 #[cfg_attr(not(unix), allow(dead_code, reason = "nobody asks"))]
-fn print_all() {
+fn print_all(_: &'static str) {
     /// The interval between attempts while other messages are printed.
     const STEP: Duration = Duration::from_millis(10);
     loop {
         let (ongoing, over) = latch();
         let text = || {
             let mut texts = Vec::new();
-            for recording in exits::recordings() {
-                recording.trees(&mut texts);
-                if Arc::strong_count(&recording) == 1 {
-                    // The recording has ended meanwhile. It owns values of any type, which must not be dropped here.
-                    std::mem::forget(recording);
-                }
-            }
+            exits::each(&mut |recording| recording.trees(&mut texts));
             (!texts.is_empty()).then(|| texts.concat())
         };
         // The sender is dropped even if nothing is printed.
@@ -52,12 +47,8 @@ fn print_all() {
 }
 
 impl Active {
-    /// Appends the trees of the tasks of all recorded runtimes. Appends nothing in a process other than the
-    /// recording's, or for runtimes that are no longer recorded.
+    /// Appends the trees of the tasks of all recorded runtimes, but not of those that are no longer recorded.
     fn trees(&self, texts: &mut Vec<String>) {
-        if !self.is_of_this_process() {
-            return;
-        }
         for (collector, default_name) in self.runtimes.named() {
             if !collector.is_recording() {
                 continue;

@@ -21,7 +21,7 @@ pub(super) fn is_on(default: bool) -> bool {
 fn is_on_by(name: &str, value: &OsStr, default: bool) -> bool {
     let word = value.to_str().map(|text| text.trim().to_ascii_lowercase());
     match word.as_deref() {
-        Some("0" | "off" | "false" | "no") => false,
+        Some(word) if is_off(word) => false,
         Some("") => default,
         Some("1" | "on" | "true" | "yes") => true,
         _ => {
@@ -31,6 +31,17 @@ fn is_on_by(name: &str, value: &OsStr, default: bool) -> bool {
             default
         }
     }
+}
+
+/// Returns `true` if `value` is a word for what is turned off.
+pub(super) fn is_off(value: &str) -> bool {
+    ["0", "off", "false", "no"].iter().any(|word| value.trim().eq_ignore_ascii_case(word))
+}
+
+/// Returns the value of a variable, unless it isn't set or empty.
+pub(super) fn text(name: &str) -> Option<String> {
+    let value = env::var_os(name).filter(|value| !value.is_empty())?;
+    Some(value.to_string_lossy().into_owned())
 }
 
 /// Returns the folder for relative paths, from `TOKIO_STATEMAP_DIR`.

@@ -32,8 +32,25 @@ pub(super) fn forget(recording: &Arc<Active>) {
     lock(&RECORDINGS).retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(recording)));
 }
 
-/// Returns the recordings that have not ended.
-pub(super) fn recordings() -> Vec<Arc<Active>> {
+/// Calls `act` with each recording of this process that has not ended.
+pub(super) fn each(act: &mut dyn FnMut(&Active)) {
+    for recording in recordings() {
+        if recording.is_of_this_process() {
+            act(&recording);
+        }
+        release(recording);
+    }
+}
+
+/// Ends the use of a recording on a thread of this crate. The recording owns values of any type. If it has ended
+/// meanwhile, they are kept, as they must not be dropped here.
+pub(super) fn release(recording: Arc<Active>) {
+    if Arc::strong_count(&recording) == 1 {
+        std::mem::forget(recording);
+    }
+}
+
+fn recordings() -> Vec<Arc<Active>> {
     lock(&RECORDINGS).iter().filter_map(Weak::upgrade).collect()
 }
 

@@ -78,6 +78,25 @@ keys! {
     /// `1`, or `0`. Default: `false`.
     #[cfg(any(feature = "black-box", not(feature = "record")))]
     black_box(place: impl Into<BlackBox>) => |settings| settings.config.black_box = place.into();
+    /// Writes a page at the moment when something goes wrong, with what happened before (feature `html`). These are the
+    /// triggers, with commas between them:
+    ///
+    /// - `poll > 100ms`: a poll has gone on for longer than that, at least 5 ms (feature `stacks`, Linux);
+    /// - `stall > 1s`: each worker of a runtime is in a poll that has gone on for longer than that, at least 5 ms
+    ///   (feature `stacks`, Linux);
+    /// - `panic`: code of the program panics, whether the panic is caught or not;
+    /// - `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`: the process gets that signal (Unix).
+    ///
+    /// See [`guide::exit`](crate::guide::exit#a-page-when-something-goes-wrong).
+    #[cfg(any(feature = "html", not(feature = "record")))]
+    dump_on(triggers: &'static str) => |settings| settings.dump_on = Some(triggers);
+    /// Sets how many pages [`dump_on`](Self::dump_on) may write. Default: `3/h, 20 files, 500MB`, which is three pages an
+    /// hour, 20 files, and 500 MB. A limit that isn't given has its default.
+    #[cfg(any(feature = "html", not(feature = "record")))]
+    dump_limit(limits: &'static str) => |settings| settings.dump_limit = Some(limits);
+    /// Sets for how long recording goes on before the page of [`dump_on`](Self::dump_on) is written. Default: 1 s.
+    #[cfg(any(feature = "html", not(feature = "record")))]
+    dump_after(time: Duration) => |settings| settings.dump_after = Some(time);
     /// Sets whether the page shows the source around blamed lines and spawn locations, if the files exist. Default:
     /// `true` in builds with debug assertions. The files of the program's own package are found under
     /// [`package`](Self::package).

@@ -2,6 +2,8 @@
 
 mod active;
 mod dump;
+#[cfg_attr(not(feature = "html"), path = "no_dump_on.rs")]
+mod dump_on;
 mod env;
 mod exits;
 mod keys;

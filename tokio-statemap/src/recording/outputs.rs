@@ -1,7 +1,9 @@
 //! The outputs of a run, and how each is written.
 
+#[cfg(feature = "html")]
+use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::env;
 use super::path::Names;
@@ -31,6 +33,9 @@ pub(super) struct Outputs {
     svg: Option<Target>,
     /// `None` for stderr.
     report: Option<Target>,
+    /// The page beside which those are that are written while the program runs; `None` if there are none.
+    #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "there are none"))]
+    dump: Option<Target>,
     labels: Labels,
     /// The source files for the page; `None` if it shows no source.
     source: Option<SourceFiles>,
@@ -43,6 +48,9 @@ pub(super) struct Outputs {
 
 /// A file, and whether it was written.
 type Outcome = (Target, Result<(), Error>);
+
+/// Sentences at the end of a report: on runtimes that are not shown, and on the pages that were written before.
+type Notes<'a> = (&'a [String], &'a [String]);
 
 /// The paths of the files, as given by the user: the keys of the outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,8 +75,7 @@ impl OutputPaths {
         if given != Self::default() {
             return given;
         }
-        let of_test = settings.test.map(|test| format!(".{}", test.replace("::", ".")));
-        let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
+        let stem = default_stem(settings);
         let default =
             |is_traced: bool, end: &str| is_traced.then(|| format!("{stem}.{end}").into());
         let trace = settings.config.trace_target;
@@ -83,20 +90,36 @@ impl OutputPaths {
     }
 }
 
+/// Returns the beginning of the names of files for which no path is given.
+fn default_stem(settings: &Settings) -> String {
+    let of_test = settings.test.map(|test| format!(".{}", test.replace("::", ".")));
+    format!("{{bin}}{}", of_test.unwrap_or_default())
+}
+
 impl Outputs {
     /// Resolves the targets, creates their folders, and warns about those that can't be written.
     /// `file` is the source file that starts the recording.
-    pub(super) fn prepare(settings: &Settings, file: &'static str) -> Self {
+    ///
+    /// With `has_dumps`, pages are written while the program runs, too.
+    pub(super) fn prepare(settings: &Settings, has_dumps: bool, file: &'static str) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
         let paths = OutputPaths::from_settings(settings, cfg!(feature = "html"));
         let trace = settings.config.trace_target;
         let mut targets = Targets::new(&names);
         let mut target = |key, path, is_traced| targets.prepare(key, path, is_traced);
         let is_any_traced = trace != TraceTarget::None;
+        let html = target("html", paths.html, is_any_traced);
         Self {
             tasks: target("tasks", paths.tasks, trace.tracks_tasks()),
             workers: target("workers", paths.workers, trace.tracks_workers()),
-            html: target("html", paths.html, is_any_traced),
+            dump: has_dumps.then(|| {
+                let page = html.clone().filter(|page| !page.is_stream());
+                page.unwrap_or_else(|| {
+                    let page = format!("{}.statemap.html", default_stem(settings));
+                    Target::new("dump_on", &names.fill_in(Path::new(&page)))
+                })
+            }),
+            html,
             svg: target("svg", paths.svg, is_any_traced),
             // An empty report says that it is empty.
             report: target("report", paths.report, true),
@@ -112,13 +135,14 @@ impl Outputs {
     }
 
     /// Writes all outputs. An error leads to a line on stderr and nothing else.
-    pub(super) fn write(&self, recorded: &Recorded, progress: &Progress) {
+    /// `dumps` has sentences on the pages that were written before.
+    pub(super) fn write(&self, recorded: &Recorded, dumps: &[String], progress: &Progress) {
         let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
         let ranked = severity::worst_first(&recorded.timelines, &reports);
         let forgotten = recorded.forgotten.sentences();
         let picture = (self.html.is_some() || self.svg.is_some()).then(|| {
             let picture = Picture::of_runtimes(&ranked, &self.labels);
-            let picture = picture.with_note(forgotten.join(" "));
+            let picture = picture.with_note(forgotten.join(" ")).with_note(dumps.join(" "));
             match (&self.source, &self.html) {
                 (Some(files), Some(_)) => picture.with_source(files),
                 _ => picture,
@@ -126,19 +150,44 @@ impl Outputs {
         });
         let mut results = self.files(&ranked, picture.as_ref(), progress);
         if let Some(target) = &self.report {
-            let text = self.report_text(&ranked, &forgotten, Colours::None);
+            let text = self.report_text(&ranked, (&forgotten, dumps), Colours::None);
             let result = target.write(&|w| w.write_all(text.as_bytes()));
             results.push((target.clone(), result));
         }
-        self.print(&ranked, &forgotten, &results);
+        self.print(&ranked, (&forgotten, dumps), &results);
+    }
+
+    /// Writes the page of a moment while the program runs, with `why` it is written. Returns where it is, and its size
+    /// in bytes.
+    #[cfg(feature = "html")]
+    pub(super) fn dump(
+        &self,
+        recorded: &Recorded,
+        number: u32,
+        why: &str,
+    ) -> Result<(Target, u64), Error> {
+        let target = self.dump.as_ref().expect("it has a place").of_dump(number);
+        // The folder may have been removed since the start.
+        target.find()?;
+        let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
+        let ranked = severity::worst_first(&recorded.timelines, &reports);
+        let picture = Picture::of_runtimes(&ranked, &self.labels);
+        let picture = picture.with_note(recorded.forgotten.sentences().join(" "));
+        let mut picture = picture.with_note(format!("Written while the program ran: {why}."));
+        if let Some(files) = &self.source {
+            picture = picture.with_source(files);
+        }
+        target.write(&|w| write_page(&picture, w))?;
+        let written = fs::metadata(&target.path).map_err(|source| target.error(source))?;
+        Ok((target, written.len()))
     }
 
     /// Prints the report, unless it has a file, and which files were written and which weren't.
-    fn print(&self, ranked: &[(&Timeline, &Report)], forgotten: &[String], results: &[Outcome]) {
+    fn print(&self, ranked: &[(&Timeline, &Report)], notes: Notes<'_>, results: &[Outcome]) {
         let mut text = String::new();
         if self.report.is_none() {
             // The terminal may have been replaced since.
-            let report_text = self.report_text(ranked, forgotten, self.colours_now());
+            let report_text = self.report_text(ranked, notes, self.colours_now());
             text = format!(
                 "Report of tokio-statemap on {} (process {}):\n{}\n",
                 clean(&self.labels.title),
@@ -225,7 +274,7 @@ impl Outputs {
     fn report_text(
         &self,
         ranked: &[(&Timeline, &Report)],
-        forgotten: &[String],
+        (forgotten, dumps): Notes<'_>,
         colours: Colours,
     ) -> String {
         let is_empty =
@@ -237,10 +286,14 @@ impl Outputs {
             Colours::None => report.to_string(),
             colours => terminal::coloured_report(&report.to_string(), report, colours),
         };
-        match ranked {
+        let mut all = match ranked {
             [(_, only)] if forgotten.is_empty() => text(only),
             _ => report::of_runtimes(ranked, forgotten, &text),
+        };
+        if !dumps.is_empty() {
+            all = format!("{}\n\n{}\n", all.trim_end(), dumps.join("\n"));
         }
+        all
     }
 }
 

@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 use crate::analysis::severity::{self, Severity};
 use crate::collector::Collector;
 use crate::config::TraceTarget;
+use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
@@ -43,6 +44,15 @@ struct Runtime {
     collector: Arc<Collector>,
     /// Its number, from 1.
     number: usize,
+}
+
+/// The recorded data of all runtimes at a moment, of which no timelines are made yet.
+pub(super) struct Captured {
+    /// A snapshot of each runtime, with the runtime's number.
+    runtimes: Vec<(Snapshot, usize)>,
+    /// `true` if the recording has or had more than one runtime.
+    has_others: bool,
+    forgotten: Forgotten,
 }
 
 /// The recorded data of all runtimes.
@@ -109,6 +119,12 @@ impl Runtimes {
         }) && !all.iter().any(|collector| collector.is_built())
     }
 
+    /// Returns `true` if something is recorded now.
+    #[cfg(feature = "html")]
+    pub(super) fn is_any_recording(&self) -> bool {
+        self.collectors().iter().any(|collector| collector.is_recording())
+    }
+
     /// Returns all collectors.
     pub(super) fn collectors(&self) -> Vec<Arc<Collector>> {
         lock(&self.0).all.iter().map(|runtime| Arc::clone(&runtime.collector)).collect()
@@ -122,38 +138,54 @@ impl Runtimes {
         added.all.iter().map(of).collect()
     }
 
-    /// Takes a snapshot of each runtime. If there are several, each has a name of its own.
-    pub(super) fn snapshots(&self) -> Recorded {
+    /// Takes a snapshot of each runtime that was built, or of the first one if none was. No runtime is added meanwhile.
+    pub(super) fn captured(&self) -> Captured {
         let added = lock(&self.0);
-        let mut timelines: Vec<Timeline> = Vec::new();
         let is_any_built = added.all.iter().any(|runtime| runtime.collector.is_built());
+        let mut runtimes = Vec::new();
         for runtime in &added.all {
             if is_any_built && !runtime.collector.is_built() {
                 continue;
             }
-            let mut timeline = runtime.collector.snapshot();
-            if added.all.len() > 1 || added.forgotten.count > 0 {
-                let given = timeline.runtime.take();
-                let given = given.unwrap_or_else(|| default_name(runtime.number));
+            runtimes.push((runtime.collector.capture(), runtime.number));
+            if !is_any_built {
+                break;
+            }
+        }
+        let has_others = added.all.len() > 1 || added.forgotten.count > 0;
+        Captured { runtimes, has_others, forgotten: added.forgotten.clone() }
+    }
+
+    /// Returns the timelines of all runtimes up to now.
+    pub(super) fn snapshots(&self) -> Recorded {
+        self.captured().recorded()
+    }
+}
+
+impl Captured {
+    /// Makes timelines, meanwhile runtimes can be added. If there are several, each has a name of its own.
+    pub(super) fn recorded(self) -> Recorded {
+        let mut timelines: Vec<Timeline> = Vec::new();
+        for (snapshot, number) in self.runtimes {
+            let mut timeline = Timeline::from_snapshot(&snapshot);
+            if self.has_others {
+                let given = timeline.runtime.take().unwrap_or_else(|| default_name(number));
                 // The names of files must differ, too.
                 let is_taken = |name: &str| {
                     let of = |other: &Timeline| other.runtime.as_deref().map(in_file_names);
                     timelines.iter().any(|other| of(other) == Some(in_file_names(name)))
                 };
                 let mut name = given.clone();
-                let mut number = runtime.number;
+                let mut next = number;
                 while is_taken(&name) {
-                    name = format!("{given}-{number}");
-                    number += 1;
+                    name = format!("{given}-{next}");
+                    next += 1;
                 }
                 timeline.runtime = Some(name);
             }
             timelines.push(timeline);
-            if !is_any_built {
-                break;
-            }
         }
-        Recorded { timelines, forgotten: added.forgotten.clone() }
+        Recorded { timelines, forgotten: self.forgotten }
     }
 }
 

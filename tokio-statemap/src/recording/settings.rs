@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::dump_on;
 use super::env;
 use super::outputs::OutputPaths;
 use crate::config::CollectorConfig;
@@ -20,6 +21,15 @@ pub(super) struct Settings {
     pub(super) warn_after: Option<Duration>,
     /// The name of the signal on which the trees of all tasks are printed.
     pub(super) dump_signal: Option<&'static str>,
+    /// The events on which a page is written, as in the attribute.
+    #[cfg(feature = "html")]
+    pub(super) dump_on: Option<&'static str>,
+    /// The limits of these pages, as in the attribute.
+    #[cfg(feature = "html")]
+    pub(super) dump_limit: Option<&'static str>,
+    /// The time from the event to the page.
+    #[cfg(feature = "html")]
+    pub(super) dump_after: Option<Duration>,
     /// `true` to show source in the page.
     pub(super) source: bool,
     /// The folder of the program's package at compile time, if source is shown.
@@ -54,9 +64,10 @@ impl Settings {
     pub(super) fn check(&self) -> Result<(), Error> {
         const SIGNALS: [&str; 4] = ["SIGUSR1", "SIGUSR2", "SIGQUIT", "SIGIO"];
         if self.dump_signal.is_some_and(|name| !SIGNALS.contains(&name)) {
-            let reason = "it must be SIGUSR1, SIGUSR2, SIGQUIT or SIGIO";
+            let reason = "it must be SIGUSR1, SIGUSR2, SIGQUIT or SIGIO".into();
             return Err(Error::InvalidConfig { field: "dump_signal", reason });
         }
+        dump_on::check(self)?;
         self.config.check()
     }
 

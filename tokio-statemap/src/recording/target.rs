@@ -1,5 +1,7 @@
 //! An output file, which is written completely or left unchanged.
 
+#[cfg(feature = "html")]
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,6 +41,21 @@ impl Target {
     /// Returns the target of one of several runtimes: `tasks.api.json` for `tasks.json`.
     pub(super) fn of_runtime(&self, name: &str) -> Self {
         self.with_part(&in_file_names(name))
+    }
+
+    /// Returns the target of a page that is written while the program runs: `shop.dump-2.statemap.html` for
+    /// `shop.statemap.html`.
+    #[cfg(feature = "html")]
+    pub(super) fn of_dump(&self, number: u32) -> Self {
+        let Self { key, .. } = *self;
+        let of = |path: &Path| {
+            let name = path.file_name().and_then(OsStr::to_str);
+            match name.and_then(|name| name.strip_suffix(".statemap.html")) {
+                Some(stem) => path.with_file_name(format!("{stem}.dump-{number}.statemap.html")),
+                None => with_part(path, &format!("dump-{number}")),
+            }
+        };
+        Self { key, shown: of(&self.shown), path: of(&self.path) }
     }
 
     fn with_part(&self, part: &str) -> Self {
@@ -101,6 +118,19 @@ mod tests {
             (".hidden", ".hidden.2"),
         ] {
             assert_eq!(with_part(Path::new(path), "2"), Path::new(second));
+        }
+    }
+
+    #[cfg(feature = "html")]
+    #[test]
+    fn dumps_are_beside_the_page() {
+        for (page, dump) in [
+            ("shop.statemap.html", "shop.dump-7.statemap.html"),
+            ("a/page.html", "a/page.dump-7.html"),
+            ("a/statemap.html", "a/statemap.dump-7.html"),
+            ("page", "page.dump-7"),
+        ] {
+            assert_eq!(Target::new("html", Path::new(page)).of_dump(7).shown, Path::new(dump));
         }
     }
 }

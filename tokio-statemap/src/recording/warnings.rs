@@ -99,12 +99,7 @@ impl Warnings {
         settings.warn_after?;
         // A test binary may have hundreds of recordings, so the warning appears once per process.
         static WARNED: Once = Once::new();
-        let why = match SamplingState::OF_THIS_BUILD {
-            SamplingState::NotBuilt => "it needs the feature `stacks` of tokio-statemap",
-            SamplingState::NotSupported => "it needs Linux on x86-64 or aarch64",
-            _ if !settings.config.stacks => "`stacks = false` is given, too",
-            _ => return Some(Arc::default()),
-        };
+        let Some(why) = unseen(settings) else { return Some(Arc::default()) };
         WARNED.call_once(|| warn(format_args!("`warn_after` has no effect: {why}")));
         None
     }
@@ -141,6 +136,16 @@ impl Warnings {
         if is_read && omitted > 0 {
             warn(format_args!("`warn_after`: {} not shown", were(omitted, "poll")));
         }
+    }
+}
+
+/// Returns the reason why polls aren't seen while they go on; `None` if they are.
+pub(super) fn unseen(settings: &Settings) -> Option<&'static str> {
+    match SamplingState::OF_THIS_BUILD {
+        SamplingState::NotBuilt => Some("it needs the feature `stacks` of tokio-statemap"),
+        SamplingState::NotSupported => Some("it needs Linux on x86-64 or aarch64"),
+        _ if !settings.config.stacks => Some("`stacks = false` is given, too"),
+        _ => None,
     }
 }
 

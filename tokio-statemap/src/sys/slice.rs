@@ -1,4 +1,4 @@
-//! Asks the scheduler for low wake-up latency.
+//! Asks the scheduler to run a thread soon, or after the program's threads.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 use crate::sys::filter;
@@ -19,12 +19,37 @@ pub(crate) fn prefer_soon() {
         let Some(mut attributes) = current() else { return };
         if attributes.policy == libc::SCHED_OTHER as u32 {
             attributes.runtime_ns = RUNTIME_NS;
-            // SAFETY: it reads `size` bytes. Test: `sys::slice::tests::a_thread_asks_for_itself_alone`.
-            let _ = unsafe {
-                libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0)
-            };
+            set(&attributes);
         }
     }
+}
+
+/// Has the calling thread, and those that it starts from now on, leave the processors to the program's threads: at the
+/// lowest priority that still gets a share, whatever the program's own is. The thread can't take this back.
+///
+/// Where the system has no priorities of threads, nothing changes.
+#[cfg(feature = "html")]
+pub(crate) fn let_others_go_first() {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        /// The system runs a thread of `SCHED_IDLE` so rarely that others wait for its locks.
+        const LOWEST: i32 = 19;
+        if !filter::allows_all() {
+            return;
+        }
+        let Some(mut attributes) = current() else { return };
+        attributes.policy = libc::SCHED_OTHER as u32;
+        (attributes.nice, attributes.priority) = (LOWEST, 0);
+        set(&attributes);
+    }
+}
+
+/// Sets the attributes of the calling thread, if that is permitted.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn set(attributes: &Attributes) {
+    // SAFETY: it reads `size` bytes. Tests: `sys::slice::tests::a_thread_asks_for_itself_alone`,
+    // `a_thread_lets_others_go_first`.
+    let _ = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(attributes), 0) };
 }
 
 /// `struct sched_attr`, in its first version.
@@ -74,5 +99,20 @@ mod tests {
             let is_asked = before.is_some_and(|before| before.runtime_ns != 0);
             assert!(!is_asked || runtime_ns == 100_000, "{runtime_ns}");
         }
+    }
+
+    #[cfg(feature = "html")]
+    #[test]
+    fn a_thread_lets_others_go_first() {
+        let before = current();
+        let low = std::thread::spawn(|| {
+            let_others_go_first();
+            (current(), std::thread::spawn(current).join().unwrap())
+        });
+        let (low, started_by_it) = low.join().unwrap();
+        assert_eq!(current(), before, "the others' are as they were");
+        let nice = |of: Option<Attributes>| of.map(|of| (of.policy, of.nice));
+        assert_eq!(nice(low), before.map(|_| (0, 19)));
+        assert_eq!(nice(started_by_it), nice(low));
     }
 }

@@ -10,6 +10,8 @@ pub(crate) mod clean;
 pub(crate) mod columns;
 #[cfg(feature = "record")]
 pub(crate) mod counting;
+#[cfg(feature = "html")]
+pub(crate) mod duration;
 #[cfg(feature = "record")]
 pub(crate) mod heapsort;
 #[cfg(feature = "record")]

@@ -5,6 +5,7 @@ mod awaits;
 mod boxes;
 mod check;
 mod diff;
+#[path = "../../util/duration.rs"]
 mod duration;
 mod export;
 mod failure;

@@ -24,6 +24,8 @@ mod tests;
 mod watcher;
 
 use std::sync::Arc;
+#[cfg(feature = "html")]
+use std::time::Duration;
 
 #[cfg(has_black_box)]
 pub(crate) use black_box::{close as close_box, open as open_box, write as write_box};
@@ -68,6 +70,12 @@ pub(crate) fn watch_all(recorder: &Shared) {
     for buffer in recorder.kept.buffers() {
         woken::add(recorder, buffer);
     }
+}
+
+/// Returns the time in ticks since when each worker of the runtime is in its poll, if that is `time` ago at least.
+#[cfg(feature = "html")]
+pub(crate) fn stalled_since(recorder: &Shared, time: Duration) -> Option<u64> {
+    watcher::stalled_since(recorder, time)
 }
 
 /// The number of rounds between two looks at seccomp filters: some seconds. The first filter is noticed at once.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
@@ -15,6 +15,8 @@ pub(crate) struct RecordedRuntime {
     name: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
     id: OnceLock<Id>,
+    /// The number of its workers, set with `id`.
+    workers: AtomicUsize,
     /// `true` if it is known to have started its threads.
     is_built: AtomicBool,
     /// The number of its threads that have started and not stopped, even while nothing is recorded.
@@ -68,6 +70,12 @@ impl RecordedRuntime {
         self.started_threads.load(Ordering::Relaxed) > 0
     }
 
+    /// Returns the number of its workers; 0 as long as it is not known.
+    #[cfg_attr(not(has_stacks), allow(dead_code, reason = "nobody asks"))]
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.load(Ordering::Relaxed)
+    }
+
     /// Returns whether it is the runtime of `handle`.
     pub(crate) fn is(&self, handle: &Handle) -> bool {
         self.id.get() == Some(&handle.id())
@@ -88,6 +96,7 @@ impl Shared {
         // Registered first, as other threads take the runtime for registered from then on.
         runtimes::register(handle.id(), self.this());
         if self.runtime.id.set(handle.id()).is_ok() {
+            self.runtime.workers.store(handle.metrics().num_workers(), Ordering::Relaxed);
             if let Some(name) = handle.name() {
                 self.runtime.set_name(name);
             }

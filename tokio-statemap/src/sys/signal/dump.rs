@@ -1,70 +1,99 @@
-//! A signal on which something is printed while the program goes on.
+//! Signals on which something is shown while the program goes on.
 
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::wake::Wake;
 use super::{action, block_all, is_set, set_action};
 
 static WAKE: Wake = Wake::new();
-/// The function that prints.
-static DUMP: OnceLock<fn()> = OnceLock::new();
-/// The signal, or 0.
-static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Set if a signal was received and not answered yet.
-static IS_PENDING: AtomicBool = AtomicBool::new(false);
 /// The process that the thread belongs to.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// The signals that can be used, by name.
-const SIGNALS: [(&str, c_int); 4] = [
-    ("SIGUSR1", libc::SIGUSR1),
-    ("SIGUSR2", libc::SIGUSR2),
-    ("SIGQUIT", libc::SIGQUIT),
-    ("SIGIO", libc::SIGIO),
+/// A signal that can be used, and what is done about it.
+struct Answered {
+    name: &'static str,
+    signal: c_int,
+    /// Set if it was received and not answered yet.
+    is_pending: AtomicBool,
+    /// The functions that answer, by [`Purpose`]. Each is called with the name of the signal.
+    answers: [OnceLock<fn(&'static str)>; 2],
+}
+
+/// What a signal is used for. One signal may have several purposes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// It takes no time to ask for a page, so that comes first.
+    #[cfg(feature = "html")]
+    Page,
+    /// The trees may wait for the reader of stderr.
+    Trees,
+}
+
+static SIGNALS: [Answered; 4] = [
+    Answered::new("SIGUSR1", libc::SIGUSR1),
+    Answered::new("SIGUSR2", libc::SIGUSR2),
+    Answered::new("SIGQUIT", libc::SIGQUIT),
+    Answered::new("SIGIO", libc::SIGIO),
 ];
 
-/// Calls `dump` on a separate thread for each `signal`, or once for several that arrive meanwhile. Takes
-/// effect once per process, for one signal.
+impl Answered {
+    const fn new(name: &'static str, signal: c_int) -> Self {
+        let answers = [OnceLock::new(), OnceLock::new()];
+        Self { name, signal, is_pending: AtomicBool::new(false), answers }
+    }
+
+    fn answer_if_pending(&self) {
+        if self.is_pending.swap(false, Ordering::AcqRel) {
+            for answer in self.answers.iter().filter_map(OnceLock::get) {
+                // A panic of this crate must not become the program's.
+                let _ = std::panic::catch_unwind(|| answer(self.name));
+            }
+        }
+    }
+}
+
+/// Calls `answer` on a separate thread for each signal of this name, or once for several that arrive meanwhile. There is
+/// one function for each signal and purpose, the first that is given.
 ///
 /// # Errors
 ///
 /// The reason for a failure, such as a handler of the program's own for that signal.
-pub(crate) fn install(signal: &str, dump: fn()) -> io::Result<()> {
-    let found = SIGNALS.iter().find(|(name, _)| *name == signal);
-    let Some(&(_, signal)) = found else { return Err(io::Error::other("it isn't known here")) };
-    let process = std::process::id();
-    if PROCESS.load(Ordering::Acquire) == process {
-        return match SIGNAL.load(Ordering::Relaxed) == signal {
-            true => Ok(()),
-            false => Err(io::Error::other("another one is set already")),
-        };
-    }
-    let present = action(signal).sa_sigaction;
-    if ![libc::SIG_DFL, on_signal as *const () as libc::sighandler_t].contains(&present) {
+pub(crate) fn install(name: &str, purpose: Purpose, answer: fn(&'static str)) -> io::Result<()> {
+    let found = SIGNALS.iter().find(|answered| answered.name == name);
+    let Some(answered) = found else { return Err(io::Error::other("it isn't known here")) };
+    let present = action(answered.signal).sa_sigaction;
+    let own = on_signal as *const () as libc::sighandler_t;
+    if ![libc::SIG_DFL, own].contains(&present) {
         return Err(io::Error::other("the program handles it"));
     }
-    DUMP.get_or_init(|| dump);
-    IS_PENDING.store(false, Ordering::Relaxed);
+    answered.answers[purpose as usize].get_or_init(|| answer);
+    start_thread()?;
+    set_action(answered.signal, own);
+    Ok(())
+}
+
+/// Starts the thread that answers, once in each process that asks for it.
+fn start_thread() -> io::Result<()> {
+    let process = std::process::id();
+    if PROCESS.load(Ordering::Acquire) == process {
+        return Ok(());
+    }
+    for answered in &SIGNALS {
+        answered.is_pending.store(false, Ordering::Relaxed);
+    }
     WAKE.prepare()?;
     let run = || {
         block_all();
         loop {
             WAKE.wait();
-            if IS_PENDING.swap(false, Ordering::AcqRel) {
-                if let Some(dump) = DUMP.get() {
-                    // A panic of this crate must not become the program's.
-                    let _ = std::panic::catch_unwind(dump);
-                }
-            }
+            SIGNALS.iter().for_each(Answered::answer_if_pending);
         }
     };
     crate::sys::start("statemap-dump", Box::new(run))?;
-    SIGNAL.store(signal, Ordering::Relaxed);
     PROCESS.store(process, Ordering::Release);
-    set_action(signal, on_signal as *const () as libc::sighandler_t);
     Ok(())
 }
 
@@ -81,7 +110,8 @@ extern "C" fn on_signal(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
             // Signals that are received before the answer count as one.
-            if !IS_PENDING.swap(true, Ordering::AcqRel) {
+            let answered = SIGNALS.iter().find(|answered| answered.signal == signal);
+            if answered.is_some_and(|answered| !answered.is_pending.swap(true, Ordering::AcqRel)) {
                 WAKE.wake();
             }
         } else {

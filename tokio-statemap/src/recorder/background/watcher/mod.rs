@@ -20,6 +20,7 @@ mod poll_owner;
 mod progress;
 mod resting;
 mod samples;
+mod stalled;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
 mod without_stack;
@@ -33,6 +34,7 @@ use looked_at::{Awake, Then, remove_repeated};
 use notifier::Notifier;
 use progress::SOON;
 use resting::Resting;
+pub(super) use stalled::stalled_since;
 
 use crate::recorder::hot::woken;
 use crate::recorder::unwind::Unwinder;

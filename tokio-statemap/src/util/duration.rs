@@ -1,10 +1,9 @@
 //! Parses durations such as `"250us"` and `"1.5s"`.
 //!
-//! The attribute's keys and the command's options use the same syntax. The code exists in two
+//! The attribute's keys, the environment variables, and the command's options use the same syntax. The code exists in two
 //! files, as a procedural macro exports no functions and two packages can't share a file:
-//! `tokio-statemap-macros/src/args/duration.rs` and
-//! `tokio-statemap/src/bin/tokio-statemap/duration.rs`. A test of the macros checks that they are
-//! equal.
+//! `tokio-statemap-macros/src/args/duration.rs` and `tokio-statemap/src/util/duration.rs`. A test of the macros checks that
+//! they are equal.
 
 /// The units with their lengths in ns.
 const UNITS: [(&str, u64); 6] = [

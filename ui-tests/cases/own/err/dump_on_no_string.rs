@@ -1,0 +1,2 @@
+#[tokio_statemap::main(dump_on = 100)]
+async fn main() {}

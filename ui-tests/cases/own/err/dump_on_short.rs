@@ -1,0 +1,2 @@
+#[tokio_statemap::main(dump_on = "poll > 1ms")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(dump_on = "panic, file > 1GB")]
+async fn main() {}
