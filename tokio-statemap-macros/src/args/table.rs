@@ -75,9 +75,6 @@ keys! {
     "dump_signal" dump_signal: Signal,
         r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
         "on this signal, print all tasks and where they wait on stderr (Unix)", "none";
-    "black_box" black_box: BoxPlace [needs "black-box"],
-        "bool, or path expression", "keep the recording in a file that survives the process (feature `black-box`, Linux)",
-        "`false`";
     "dump_on" dump_on: DumpOn [needs "html"],
         r#"`"poll > 100ms"`, `"stall > 1s"`, `"panic"`, `"SIGUSR2"`, or several with commas between them"#,
         "on these events, write a page of what happened up to them (feature `html`)", "none";
@@ -86,6 +83,9 @@ keys! {
         "the most that `dump_on` writes; it removes the oldest files", r#"`"3/h, 20 files, 500MB"`"#;
     "dump_after" dump_after: Nanos [needs "html"],
         "duration", "the time from such an event to its page", r#"`"1s"`"#;
+    "black_box" black_box: BoxPlace [needs "black-box"],
+        "bool, or path expression", "keep the recording in a file that survives the process (feature `black-box`, Linux)",
+        "`false`";
     "source" source: Bool,
         "bool", "show the source around blamed lines and spawn locations in the page, if the files exist",
         "`true` in builds with debug assertions";

@@ -6,7 +6,7 @@ use super::table::{ONLY_OF_TESTS, TokioKeys};
 use super::{Args, Kind, names};
 use crate::Features;
 
-const ALL: Features = Features { record: true, html: true, svg: true };
+const ALL: Features = Features { record: true, html: true, svg: true, black_box: true };
 
 fn read(args: proc_macro2::TokenStream, kind: Kind) -> Result<Args, String> {
     Args::split(args).and_then(|metas| Args::read(metas, kind, ALL)).map_err(|err| err.to_string())
@@ -25,7 +25,7 @@ fn in_the_repository(path: &str) -> Option<String> {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 32] = [
+const VALID: [(&str, &str); 33] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),
@@ -51,6 +51,7 @@ const VALID: [(&str, &str); 32] = [
     ("dump_on", r#""poll > 100ms, panic""#),
     ("dump_limit", r#""3/h, 20 files, 500MB""#),
     ("dump_after", r#""1s""#),
+    ("black_box", "true"),
     ("source", "false"),
     ("start_after", r#""1s""#),
     ("duration", r#""1m""#),
@@ -159,7 +160,7 @@ fn an_unknown_key_lists_the_valid_ones() {
         `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
         `html`, `svg`, `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
         `schedule_latency`, `long_poll`, `stacks`, `wakes`, `warn_after`, `dump_signal`, `dump_on`, `dump_limit`, \
-        `dump_after`, `source`, `start_after`, `duration`, \
+        `dump_after`, `black_box`, `source`, `start_after`, `duration`, \
         `configure`, `hooks`.";
     assert_eq!(error(quote!(page = "page.html")), expected);
     assert_eq!(error(quote!(page = page())), expected);
@@ -194,7 +195,7 @@ fn limits_are_of_tests_that_record_what_they_need() {
 #[test]
 fn pictures_need_their_features_where_something_is_recorded() {
     let read = |args, record, html, svg| {
-        let features = Features { record, html, svg };
+        let features = Features { record, html, svg, black_box: svg };
         Args::split(args).and_then(|metas| Args::read(metas, Kind::Main, features))
     };
     let error = |args, html, svg| read(args, true, html, svg).err().unwrap().to_string();
@@ -206,7 +207,11 @@ fn pictures_need_their_features_where_something_is_recorded() {
         error(quote!(html = "b", svg = "a"), true, false),
         "The key `svg` needs the feature `svg` of tokio-statemap."
     );
-    assert!(read(quote!(svg = "a"), true, false, true).is_ok());
+    assert_eq!(
+        error(quote!(black_box = true), true, false),
+        "The key `black_box` needs the feature `black-box` of tokio-statemap."
+    );
+    assert!(read(quote!(svg = "a", black_box = folder()), true, false, true).is_ok());
     assert!(read(quote!(html = "b"), true, true, false).is_ok());
     assert!(read(quote!(html = "b", svg = "a"), false, false, false).is_ok());
     // The key is still checked.

@@ -26,6 +26,7 @@ mod settings {
     dump_on = "poll > 1h, stall > 1h, panic, SIGUSR1, SIGUSR2",
     dump_limit = "1/h, 1 file, 1GB",
     dump_after = "0s",
+    black_box = std::env::temp_dir(),
     source = true,
     long_poll = "1.5ms",
     schedule_latency = false,

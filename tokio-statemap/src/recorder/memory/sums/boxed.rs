@@ -25,6 +25,9 @@ impl Plain for Sums {
             long_poll,
             counts,
             claims: _,
+            // Known once the sums are finished.
+            running: _,
+            live_tasks: _,
         } = self;
         rows.write(into);
         workers.write(into);
