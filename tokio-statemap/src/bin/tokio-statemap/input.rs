@@ -39,7 +39,9 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     };
     let source = open(file, progress)?;
     let mut source = BufReader::new(progress.count_reads(source));
-    if is_begin_of_box(source.fill_buf().map_err(failed)?) {
+    // A box may be empty, or damaged from its first byte on.
+    let is_named_so = file.extension().is_some_and(|end| end == "box");
+    if is_begin_of_box(source.fill_buf().map_err(failed)?) || is_named_so {
         return black_box(file);
     }
     // No text begins with this byte, but each gzip file does.

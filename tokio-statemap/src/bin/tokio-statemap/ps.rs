@@ -17,13 +17,19 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
     loop {
-        let mut text = String::new();
+        let (mut text, mut has_failed) = (String::new(), false);
         for found in found(args)? {
             match recovered(&found.path) {
                 Ok(recovered) => text += &described(&found, &recovered),
                 // The others are shown all the same.
-                Err(failure) => _ = failure.report(),
+                Err(failure) => {
+                    has_failed = true;
+                    failure.report();
+                }
             }
+        }
+        if text.is_empty() && has_failed {
+            return Err(Failure::Reported);
         }
         if text.is_empty() {
             text = "No process is recorded in a black box here.\n".to_owned();

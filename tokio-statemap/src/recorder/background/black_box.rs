@@ -18,9 +18,6 @@ use crate::util::sync::lock;
 /// The time between two rounds: what a SIGKILL loses.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A round is due earlier if so many records wait.
-const MANY: usize = 1 << 16;
-
 /// If nothing was recorded, a round only says that nothing was.
 const QUIET_PERIOD: Duration = Duration::from_secs(1);
 
@@ -63,7 +60,7 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
     let now = kept.clock.ticks();
     let rate = kept.clock.rate();
     let since = Duration::from_nanos(rate.length_ns(now.saturating_sub(journal.written_at)));
-    if since < PERIOD && !is_last && kept.tapped() < MANY {
+    if since < PERIOD && !is_last && kept.tapped() < journal.most_waiting() {
         return Some(PERIOD - since);
     }
     kept.flush();

@@ -19,6 +19,11 @@ use crate::util::plain::Plain;
 /// `keep = "first"` one file takes all events.
 const BYTES_PER_EVENT: u64 = 8;
 const LEAST: u64 = 256 << 10;
+/// The same where there is no room.
+const LEAST_OF_ALL: u64 = 16 << 10;
+
+/// How often in a row there may be no room before the box ends.
+const MOST_FAILURES: u32 = 16;
 
 /// The box of a recorder, as it is written.
 #[derive(Debug)]
@@ -41,6 +46,10 @@ pub(crate) struct Journal {
     later: Tapped,
     /// When the last round was written, in ticks.
     pub(crate) written_at: u64,
+    /// `true` if there was no room for files as large as they should be.
+    is_smaller: bool,
+    /// How often in a row there was no room.
+    failures: u32,
     is_over: bool,
 }
 
@@ -61,6 +70,8 @@ impl Journal {
             sent: Sent::default(),
             later: Tapped::default(),
             written_at: 0,
+            is_smaller: false,
+            failures: 0,
             is_over: false,
         })
     }
@@ -68,6 +79,11 @@ impl Journal {
     /// Returns whether nothing more can be written to it.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Returns how many records may wait before a round is due: a part of what a file takes.
+    pub(crate) fn most_waiting(&self) -> usize {
+        (self.full_at / 64).min(1 << 16) as usize
     }
 
     /// Returns whether it is this process that writes it.
@@ -113,7 +129,13 @@ impl Journal {
         frame(&mut bytes, &|into| round.write(into));
         self.written_at = round.now;
         match self.append(&bytes) {
-            Ok(()) => {}
+            Ok(()) => self.failures = 0,
+            // What was recorded so far is in the sums, with which the next file begins.
+            Err(error)
+                if error.kind() == io::ErrorKind::StorageFull && self.failures < MOST_FAILURES =>
+            {
+                self.begin_smaller();
+            }
             Err(error) => self.end(&error.to_string()),
         }
     }
@@ -143,12 +165,36 @@ impl Journal {
         file.write_all_at(bytes, self.len)?;
         self.len += bytes.len() as u64;
         if self.len >= self.full_at.max(self.least()) {
-            self.number += 1;
-            self.len = 0;
-            self.sent = Sent::default();
-            self.memory.forget_windows(self.written_at, &mut self.windows);
+            self.begin_next();
         }
         Ok(())
+    }
+
+    /// Goes on with the other file.
+    fn begin_next(&mut self) {
+        self.number += 1;
+        self.len = 0;
+        self.sent = Sent::default();
+        self.memory.forget_windows(self.written_at, &mut self.windows);
+    }
+
+    /// Goes on with smaller files, as there is no more room.
+    fn begin_smaller(&mut self) {
+        if self.failures == 0 && !self.is_smaller {
+            let path = self.files.paths[0].display();
+            warn(format_args!(
+                "the black box keeps fewer events than `max_events`: there is no more room: {path}"
+            ));
+        }
+        self.is_smaller = true;
+        self.failures += 1;
+        let reached = if self.len > 0 { self.len } else { self.full_at };
+        self.full_at = (reached / 2).max(LEAST_OF_ALL);
+        for file in &self.files.files {
+            // If that fails, there is no room for what comes next, either.
+            let _ = file.set_len(0);
+        }
+        self.begin_next();
     }
 
     /// Returns how long a file is at least: a few times as long as what begins it.

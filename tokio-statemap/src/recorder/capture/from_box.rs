@@ -115,6 +115,12 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 fn content(bytes: &[u8]) -> Result<Content, String> {
     let mut from = Bytes(bytes);
     if from.take(MAGIC.len()) != Some(&MAGIC) {
+        if bytes.is_empty() {
+            return Err(
+                "nothing was written to it: the process ended at once, or there was no room"
+                    .to_owned(),
+            );
+        }
         return Err(match bytes.starts_with(&MAGIC[..15]) {
             true => "this black box is of another version of tokio-statemap".to_owned(),
             false => "this is no black box: its first 16 bytes are others".to_owned(),
