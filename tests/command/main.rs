@@ -5,6 +5,8 @@
 mod awaits;
 mod bad_input;
 mod binary;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod boxes;
 #[cfg(tokio_unstable)]
 mod diff;
 #[cfg(tokio_unstable)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Recording;
-use crate::choices::{BlackBox, Keep, TraceTarget};
+use crate::choices::{Keep, TraceTarget};
 use crate::hooks::Hooks;
 
 impl Recording {
@@ -77,7 +77,7 @@ keys! {
     /// `black-box`, Linux): `true`, or a folder. The environment variable `TOKIO_STATEMAP_BOX` takes precedence: a folder,
     /// `1`, or `0`. Default: `false`.
     #[cfg(any(feature = "black-box", not(feature = "record")))]
-    black_box(place: impl Into<BlackBox>) => |settings| settings.config.black_box = place.into();
+    black_box(place: impl Into<crate::choices::BlackBox>) => |settings| settings.config.black_box = place.into();
     /// Writes a page at the moment when something goes wrong, with what happened before (feature `html`). These are the
     /// triggers, with commas between them:
     ///

@@ -62,10 +62,7 @@ impl<T> Sender<T> {
     }
 
     /// Adds an item. Returns `false` if there is no room, or the receiver is gone.
-    #[cfg_attr(
-        not(feature = "stacks"),
-        allow(dead_code, reason = "who listens to long polls does")
-    )]
+    #[cfg_attr(not(has_stacks), allow(dead_code, reason = "who listens to long polls does"))]
     pub(crate) fn try_send(&self, item: T) -> bool {
         let state = lock(&self.0.state);
         state.items.len() < self.0.most && self.0.add(state, item)

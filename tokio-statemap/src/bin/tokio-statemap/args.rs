@@ -37,9 +37,11 @@ pub(crate) enum Command {
     /// Print a text report that says where the time went
     Report(ReportArgs),
     /// Show what recorded processes do now, or did when they ended: what each worker polls, and where tasks wait
+    #[cfg(has_black_box)]
     Ps(PsArgs),
     /// Make a page, a report or data of a black box, of a process that was killed or of one that runs
     #[command(visible_alias = "snapshot")]
+    #[cfg(has_black_box)]
     Recover(RecoverArgs),
     /// Check that data keeps the rules of the format, and that runs keep limits
     Check(CheckArgs),
@@ -117,6 +119,7 @@ pub(crate) struct ReportArgs {
     pub(crate) window: WindowArgs,
 }
 
+#[cfg(has_black_box)]
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -136,6 +139,7 @@ pub(crate) struct PsArgs {
     pub(crate) watch: bool,
 }
 
+#[cfg(has_black_box)]
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
                 }
                 None => Ok(files),
             },
-            Content::Box(files) => Ok(files.into()),
+            #[cfg(has_black_box)]
+            Content::Box(files) => Ok(files),
         });
         progress.end();
         match checked {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+#[cfg(has_black_box)]
 use tokio_statemap::__private::{Recovered, is_begin_of_box, recover};
 use tokio_statemap::html;
 use tokio_statemap::statemap;
@@ -17,7 +18,8 @@ use crate::progress::Progress;
 /// The content of an input file.
 pub(crate) enum Content {
     /// What a black box has: the data of its tasks, and of its workers.
-    Box([Statemap; 2]),
+    #[cfg(has_black_box)]
+    Box(Vec<Statemap>),
     /// Statemap data, still to be read.
     Data(Box<dyn Read>),
     /// A page.
@@ -40,7 +42,9 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     let source = open(file, progress)?;
     let mut source = BufReader::new(progress.count_reads(source));
     // A box may be empty, or damaged from its first byte on.
+    #[cfg(has_black_box)]
     let is_named_so = file.extension().is_some_and(|end| end == "box");
+    #[cfg(has_black_box)]
     if is_begin_of_box(source.fill_buf().map_err(failed)?) || is_named_so {
         return black_box(file);
     }
@@ -63,6 +67,7 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     Ok(Content::Page { files, html: page })
 }
 
+#[cfg(has_black_box)]
 /// Reads a black box, which has a second file beside this one.
 fn black_box(file: &Path) -> Result<Content, Failure> {
     if file.as_os_str() == "-" {
@@ -72,6 +77,7 @@ fn black_box(file: &Path) -> Result<Content, Failure> {
     data_of(&recovered(file)?, file).map(Content::Box)
 }
 
+#[cfg(has_black_box)]
 /// Reads the black box of which `file` is one.
 pub(crate) fn recovered(file: &Path) -> Result<Recovered, Failure> {
     // It may have been made by somebody else, and say what no program does.
@@ -80,14 +86,15 @@ pub(crate) fn recovered(file: &Path) -> Result<Recovered, Failure> {
     recovered.map_err(|problem| Failure::in_file(file, problem))
 }
 
+#[cfg(has_black_box)]
 /// Returns the data of a run in a black box, as its outputs would have had it.
-fn data_of(recovered: &Recovered, file: &Path) -> Result<[Statemap; 2], Failure> {
+fn data_of(recovered: &Recovered, file: &Path) -> Result<Vec<Statemap>, Failure> {
     let data = recovered.timeline.to_data();
     let problem = |error: &dyn std::fmt::Display| Failure::in_file(file, error);
     let tasks = data.tasks_to_bytes().map_err(|error| problem(&error))?;
     let workers = data.workers_to_bytes().map_err(|error| problem(&error))?;
     let read = |bytes: Vec<u8>| read(&bytes[..]).map_err(|error| problem(&error));
-    Ok([read(tasks)?, read(workers)?])
+    Ok(vec![read(tasks)?, read(workers)?])
 }
 
 fn open(file: &Path, progress: &Progress) -> Result<Box<dyn Read>, Failure> {
@@ -170,6 +177,7 @@ pub(crate) fn read_all(
                 statemaps.push(read(data).map_err(|error| Failure::in_file(file, error))?);
             }
             Content::Page { files, .. } => statemaps.extend(files),
+            #[cfg(has_black_box)]
             Content::Box(files) => statemaps.extend(files),
         }
         sources.resize(statemaps.len(), index);

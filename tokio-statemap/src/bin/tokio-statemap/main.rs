@@ -2,6 +2,7 @@
 
 mod args;
 mod awaits;
+#[cfg(has_black_box)]
 mod boxes;
 mod check;
 mod diff;
@@ -15,7 +16,9 @@ mod input;
 mod limits;
 mod output;
 mod progress;
+#[cfg(has_black_box)]
 mod ps;
+#[cfg(has_black_box)]
 mod recover;
 mod render;
 mod report;
@@ -37,7 +40,9 @@ fn main() -> ExitCode {
     let done = match args.command {
         Command::Render(args) => render::run(args),
         Command::Report(args) => report::run(&args),
+        #[cfg(has_black_box)]
         Command::Ps(args) => ps::run(&args),
+        #[cfg(has_black_box)]
         Command::Recover(args) => recover::run(args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),

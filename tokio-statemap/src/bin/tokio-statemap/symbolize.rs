@@ -37,6 +37,7 @@ pub(crate) fn run(args: &SymbolizeArgs) -> Result<(), Failure> {
             (vec![read(data).map_err(|error| Failure::in_file(&args.file, error))?], None)
         }
         Content::Page { files, html } => (files, Some(html)),
+        #[cfg(has_black_box)]
         Content::Box(_) => {
             let problem = "a black box stays as it is: make a page or data of it first, with `recover FILE -o OUT`";
             return Err(Failure::in_file(&args.file, problem));

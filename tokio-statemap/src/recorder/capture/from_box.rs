@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::Keep;
-use crate::recorder::black_box::format::{Change, Cpu, Head, MAGIC, Module, Place, Round};
+use crate::recorder::black_box::format::{
+    ChainInBox, Change, Cpu, Head, MAGIC, Module, Place, Round,
+};
 use crate::recorder::black_box::journal::{next_frame, note_windows};
 use crate::recorder::black_box::{lives, paths};
 use crate::recorder::calls::Function;
@@ -150,7 +152,7 @@ struct State {
     locations: Vec<Place>,
     roots: Vec<Option<Place>>,
     names: Vec<String>,
-    chains: Vec<(Vec<u64>, Vec<(String, String, u32)>)>,
+    chains: Vec<ChainInBox>,
     waits: Vec<Vec<u32>>,
     samples: Vec<Sample>,
     cpu: Cpu,
@@ -169,9 +171,7 @@ impl State {
         apply(&mut self.locations, &mut round.locations)?;
         apply(&mut self.roots, &mut round.roots)?;
         apply(&mut self.names, &mut round.names)?;
-        let chains = std::mem::take(&mut round.chains);
-        let then = chains.then.into_iter().map(|chain| (chain.addresses, chain.calls)).collect();
-        apply(&mut self.chains, &mut Change { keep: chains.keep, then })?;
+        apply(&mut self.chains, &mut round.chains)?;
         apply(&mut self.waits, &mut round.waits)?;
         apply(&mut self.samples, &mut round.samples)?;
         if let Some(cpu) = round.cpu.take() {
@@ -298,10 +298,7 @@ impl Texts {
         SourcePlace { file: self.text(&place.file), line: place.line, column: place.column }
     }
 
-    fn chain(
-        &mut self,
-        (addresses, calls): &(Vec<u64>, Vec<(String, String, u32)>),
-    ) -> &'static Chain {
+    fn chain(&mut self, ChainInBox { addresses, calls }: &ChainInBox) -> &'static Chain {
         let mut functions: Vec<&'static Function> = Vec::new();
         for (name, file, line) in calls {
             let function = Function::named(self.text(name), self.text(file), *line, 0);

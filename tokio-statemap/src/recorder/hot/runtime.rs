@@ -71,7 +71,7 @@ impl RecordedRuntime {
     }
 
     /// Returns the number of its workers; 0 as long as it is not known.
-    #[cfg_attr(not(has_stacks), allow(dead_code, reason = "nobody asks"))]
+    #[cfg_attr(not(all(has_stacks, feature = "html")), allow(dead_code, reason = "nobody asks"))]
     pub(crate) fn workers(&self) -> usize {
         self.workers.load(Ordering::Relaxed)
     }

@@ -106,24 +106,22 @@ impl Resolver {
     }
 
     /// Returns the address of another process as it is in its file, where that file isn't there.
+    #[cfg(all(has_black_box, feature = "read"))]
     fn address_in_other(&self, address: u64) -> Option<StackFrame> {
-        #[cfg(all(has_black_box, feature = "read"))]
-        {
-            let module = self.module(address)?;
-            let (name, build_id) = self.others.as_ref()?.get(&module.base)?;
-            let address = address.wrapping_sub(module.base);
-            let function = crate::symbols::address::name(address, name, build_id.as_deref());
-            let origin = match module.is_program {
-                true => FrameOrigin::Program,
-                false => FrameOrigin::System,
-            };
-            return Some(StackFrame { function: function.into(), file: None, line: None, origin });
-        }
-        #[cfg(not(all(has_black_box, feature = "read")))]
-        {
-            let _ = address;
-            None
-        }
+        let module = self.module(address)?;
+        let (name, build_id) = self.others.as_ref()?.get(&module.base)?;
+        let address = address.wrapping_sub(module.base);
+        let function = crate::symbols::address::name(address, name, build_id.as_deref());
+        let origin = match module.is_program {
+            true => FrameOrigin::Program,
+            false => FrameOrigin::System,
+        };
+        Some(StackFrame { function: function.into(), file: None, line: None, origin })
+    }
+
+    #[cfg(not(all(has_black_box, feature = "read")))]
+    fn address_in_other(&self, _: u64) -> Option<StackFrame> {
+        None
     }
 
     /// Has addresses mean those of another process, with these modules, each with its build id.

@@ -34,6 +34,7 @@ use looked_at::{Awake, Then, remove_repeated};
 use notifier::Notifier;
 use progress::SOON;
 use resting::Resting;
+#[cfg_attr(not(feature = "html"), allow(unused_imports, reason = "pages ask"))]
 pub(super) use stalled::stalled_since;
 
 use crate::recorder::hot::woken;

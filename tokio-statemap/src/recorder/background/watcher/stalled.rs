@@ -7,6 +7,7 @@ use crate::recorder::store::look::{Doing, Look};
 
 /// Returns the time in ticks since when each worker of the runtime is in its poll, if that is `time` ago at least. A
 /// worker of which that isn't known counts as one that goes on.
+#[cfg_attr(not(feature = "html"), allow(dead_code, reason = "pages ask"))]
 pub(in crate::recorder::background) fn stalled_since(
     recorder: &Shared,
     time: Duration,

@@ -1,0 +1,149 @@
+//! Black boxes: what the command shows of processes that run, hang, or were killed.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tests::build::build;
+use tests::check::check;
+use tests::child::{self, Running};
+
+use super::binary::{folder, names_in, run};
+use super::random::Random;
+
+/// Returns the program, with the folder of its boxes in `folder`.
+fn program(folder: &Path) -> (Command, PathBuf) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let program = build(target, "command", &["build", "--bin", "boxed"], "boxed");
+    let boxes = folder.join("boxes");
+    fs::create_dir_all(&boxes).unwrap();
+    let mut command = child::command(program, folder);
+    command.env("TOKIO_STATEMAP_BOX", &boxes);
+    (command, boxes)
+}
+
+/// Returns the line of the program that has this text.
+fn line(text: &str) -> usize {
+    let source = include_str!("../src/bin/boxed.rs");
+    1 + source.lines().position(|line| line.contains(text)).unwrap()
+}
+
+/// Runs `ps` until it says this.
+#[track_caller]
+fn wait_until_ps_says(folder: &Path, what: &str, said: &str) -> String {
+    loop {
+        let shown = run(folder, &format!("ps {what}"));
+        if shown.status == Some(0) && shown.stdout.contains(said) {
+            assert_eq!(shown.stderr, "");
+            return shown.stdout;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_process_that_hangs_and_is_killed_shows_where() {
+    let folder = folder("boxes-hangs");
+    let (mut program, boxes) = program(&folder);
+    let mut child = Running::start(program.arg("block"));
+    child.wait_for("ready");
+    let blocked =
+        format!("boxed::blocks_forever at tests/src/bin/boxed.rs:{}", line("thread::sleep"));
+    let pid = child.id().to_string();
+    let shown = wait_until_ps_says(&folder, "boxes", &blocked);
+    assert!(shown.contains(&format!("boxed (process {pid}) runs")), "{shown}");
+    assert!(shown.contains("blocked in clock_nanosleep"), "{shown}");
+    let waits = format!("boxed::waits at tests/src/bin/boxed.rs:{}", line("lock.lock().await"));
+    assert!(shown.contains(&waits), "{shown}");
+    // By its id, and while it is stopped.
+    child.signal(libc::SIGSTOP);
+    let stopped = wait_until_ps_says(&folder, &pid, &blocked);
+    assert!(stopped.contains("runs; as of"), "{stopped}");
+    run(&folder, &format!("snapshot {pid} -o now.html")).stdout();
+    check(&fs::read(folder.join("now.html")).unwrap()).unwrap();
+
+    child.signal(libc::SIGKILL);
+    assert_eq!(child.end().status.signal(), Some(libc::SIGKILL));
+    assert!(!folder.join("boxed.html").exists());
+    let dead = wait_until_ps_says(&folder, "boxes", "is dead");
+    assert!(dead.contains(&blocked), "{dead}");
+    let report = run(&folder, "recover boxes").stdout();
+    assert!(report.contains("blocks_forever"), "{report}");
+    run(&folder, "recover boxes -o dead.html").stdout();
+    run(&folder, "recover boxes -o tasks.json").stdout();
+    for file in ["dead.html", "tasks.json"] {
+        check(&fs::read(folder.join(file)).unwrap()).unwrap();
+    }
+    // The other commands read it by its name, and say the same.
+    let first = names_in(&boxes).into_iter().find(|name| name.ends_with(".0.box")).unwrap();
+    assert_eq!(run(&folder, &format!("report boxes/{first}")).stdout(), report);
+    assert!(run(&folder, &format!("check --ours boxes/{first}")).stdout().contains(": ok, "));
+}
+
+#[test]
+fn a_box_is_gone_once_the_files_are_written() {
+    let folder = folder("boxes-ends");
+    let (mut program, boxes) = program(&folder);
+    assert!(Running::start(program.arg("end")).end().status.success());
+    assert!(folder.join("boxed.html").exists());
+    assert_eq!(names_in(&boxes), [] as [String; 0]);
+    let mut child = Running::start(self::program(&folder).0.arg("work"));
+    child.wait_for("ready").signal(libc::SIGTERM);
+    assert_eq!(child.end().status.signal(), Some(libc::SIGTERM));
+    assert_eq!(names_in(&boxes), [] as [String; 0]);
+}
+
+#[test]
+fn the_boxes_of_the_last_two_dead_processes_stay() {
+    let folder = folder("boxes-dead");
+    let (_, boxes) = program(&folder);
+    for n in 0..4 {
+        let mut child = Running::start(program(&folder).0.arg("block"));
+        child.wait_for("ready").signal(libc::SIGKILL);
+        child.end();
+        // Two files each.
+        assert_eq!(names_in(&boxes).len(), 2 * (n + 1).min(3), "{n}");
+    }
+}
+
+#[test]
+fn what_was_recorded_survives_a_kill_at_any_moment() {
+    let folder = folder("boxes-kills");
+    let mut random = Random::new(5);
+    for n in 0..8 {
+        let (mut program, boxes) = program(&folder);
+        let mut child = Running::start(program.arg("work"));
+        child.wait_for("ready");
+        wait_until_ps_says(&folder, "boxes", "boxed::works");
+        std::thread::sleep(std::time::Duration::from_millis(random.below(300)));
+        child.signal(libc::SIGKILL);
+        child.end();
+        let report = run(&folder, "recover boxes").stdout();
+        assert!(report.contains("events"), "{n}: {report}");
+        assert!(report.contains("tests/src/bin/boxed.rs"), "{n}: {report}");
+        fs::remove_dir_all(&boxes).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_box_is_refused() {
+    let folder = folder("boxes-bad");
+    fs::create_dir(folder.join("empty")).unwrap();
+    fs::write(folder.join("a.0.box"), "tasks").unwrap();
+    fs::write(folder.join("b.0.box"), "").unwrap();
+    for (args, message) in [
+        ("recover empty", "empty: there is no black box in this folder"),
+        ("recover a.0.box", "a.0.box: this is no black box: its first 16 bytes are others"),
+        (
+            "report b.0.box",
+            "b.0.box: nothing was written to it: the process ended at once, or there was no room",
+        ),
+        ("ps 4194304999", "4194304999: can't be read: No such file or directory (os error 2)"),
+        ("ps 4194304", "4194304: there is no such process, and no black box of one"),
+    ] {
+        let ended = run(&folder, args);
+        assert_eq!(ended.status, Some(1), "{args}: {ended:?}");
+        assert_eq!(ended.stderr, format!("tokio-statemap: {message}\n"), "{args}");
+    }
+}
