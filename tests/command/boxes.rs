@@ -61,7 +61,7 @@ fn a_process_that_hangs_and_is_killed_shows_where() {
     let stopped = wait_until_ps_says(&folder, &pid, &blocked);
     assert!(stopped.contains("runs; as of"), "{stopped}");
     run(&folder, &format!("snapshot {pid} -o now.html")).stdout();
-    check(&fs::read(folder.join("now.html")).unwrap()).unwrap();
+    run(&folder, "check --ours now.html").stdout();
 
     child.signal(libc::SIGKILL);
     assert_eq!(child.end().status.signal(), Some(libc::SIGKILL));
@@ -72,9 +72,8 @@ fn a_process_that_hangs_and_is_killed_shows_where() {
     assert!(report.contains("blocks_forever"), "{report}");
     run(&folder, "recover boxes -o dead.html").stdout();
     run(&folder, "recover boxes -o tasks.json").stdout();
-    for file in ["dead.html", "tasks.json"] {
-        check(&fs::read(folder.join(file)).unwrap()).unwrap();
-    }
+    run(&folder, "check --ours dead.html").stdout();
+    check(&fs::read(folder.join("tasks.json")).unwrap()).unwrap();
     // The other commands read it by its name, and say the same.
     let first = names_in(&boxes).into_iter().find(|name| name.ends_with(".0.box")).unwrap();
     assert_eq!(run(&folder, &format!("report boxes/{first}")).stdout(), report);
@@ -139,7 +138,6 @@ fn what_is_no_box_is_refused() {
             "report b.0.box",
             "b.0.box: nothing was written to it: the process ended at once, or there was no room",
         ),
-        ("ps 4194304999", "4194304999: can't be read: No such file or directory (os error 2)"),
         ("ps 4194304", "4194304: there is no such process, and no black box of one"),
     ] {
         let ended = run(&folder, args);
