@@ -69,6 +69,8 @@ twins! {
         |r| r.dump_limit("1/h").tasks(out("a.json"));
     dump_after: (dump_after = "2s", tasks = out("a.json")) is
         |r| r.dump_after(Duration::from_secs(2)).tasks(out("a.json"));
+    black_box: (black_box = true, tasks = out("a.json")) is
+        |r| r.black_box(true).tasks(out("a.json"));
     source: (source = true) is |r| r.source(true);
     start_after: (start_after = "1h", tasks = out("a.json")) is
         |r| r.start_after(Duration::from_secs(3600)).tasks(out("a.json"));

@@ -39,6 +39,7 @@ const RECORDER: &[&[&str]] = &[
     &["kept"],
     &["calls", "machine", "unwind", "wakes", "watch"],
     &["chains"],
+    &["black_box"],
     &["hot"],
     &["root_waker", "waits"],
     &["functions", "root_future"],

@@ -108,10 +108,12 @@ impl Outputs {
         let mut targets = Targets::new(&names);
         let mut target = |key, path, is_traced| targets.prepare(key, path, is_traced);
         let is_any_traced = trace != TraceTarget::None;
+        let tasks = target("tasks", paths.tasks, trace.tracks_tasks());
+        let workers = target("workers", paths.workers, trace.tracks_workers());
         let html = target("html", paths.html, is_any_traced);
         Self {
-            tasks: target("tasks", paths.tasks, trace.tracks_tasks()),
-            workers: target("workers", paths.workers, trace.tracks_workers()),
+            tasks,
+            workers,
             dump: has_dumps.then(|| {
                 let page = html.clone().filter(|page| !page.is_stream());
                 page.unwrap_or_else(|| {
