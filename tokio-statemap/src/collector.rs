@@ -201,10 +201,12 @@ impl Collector {
         }
     }
 
-    /// Removes the black box.
-    #[cfg(has_black_box)]
-    pub(crate) fn close_black_box(&self) {
-        crate::recorder::close_box(&self.recorder);
+    /// Ends the black box, and removes it if the outputs were written.
+    pub(crate) fn close_black_box(&self, are_written: bool) {
+        #[cfg(has_black_box)]
+        crate::recorder::close_box(&self.recorder, are_written);
+        #[cfg(not(has_black_box))]
+        let _ = are_written;
     }
 
     /// Stops recording. Has no effect if recording is not started. From then on a hook costs next

@@ -156,7 +156,7 @@ pub mod __private {
     pub use crate::analysis::awaits::{Awaits, Node, Note};
     pub use crate::analysis::limits::{FileOf, Files, Judgement, Limits, judge};
     #[cfg(all(has_black_box, feature = "read"))]
-    pub use crate::recorder::black_box::{Found, find, folders, is_begin_of_box, is_live};
+    pub use crate::recorder::black_box::{Found, find, folders, is_begin_of_box, is_live, owner};
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(feature = "cli")]
     pub use crate::render::awaits::{write_html, write_text};

@@ -93,13 +93,14 @@ impl Recorder {
 
     /// Starts recording. Has no effect if it is started.
     pub(crate) fn start(&self) {
+        // Its lock is waited for before those of what is kept.
+        #[cfg(has_black_box)]
+        background::open_box(self);
         self.kept.start(|| {
             // Hooks are to find out no more than whether that has changed.
             crate::sys::filter::allows_all();
             self.machine.start();
             self.machine.note_steal(&self.kept.clock);
-            #[cfg(has_black_box)]
-            background::open_box(self);
             background::recorder_started(self);
             if self.kept.config.trace_target.tracks_tasks() {
                 chains::prepare();

@@ -232,12 +232,15 @@ impl Active {
                      that it is built from"
                 ));
             }
+            let mut are_written = false;
+            let mut write = || are_written = self.outputs.write(&recorded, &dumps, &progress);
             #[cfg(unix)]
-            signal::without_fatal_signals(|| self.outputs.write(&recorded, &dumps, &progress));
+            signal::without_fatal_signals(&mut write);
             #[cfg(not(unix))]
-            self.outputs.write(&recorded, &dumps, &progress);
-            #[cfg(has_black_box)]
-            self.runtimes.collectors().iter().for_each(|collector| collector.close_black_box());
+            write();
+            for collector in self.runtimes.collectors() {
+                collector.close_black_box(are_written);
+            }
             if let Some(limits) = &self.limits {
                 limits.judge(&mut recorded.timelines);
                 if recorded.forgotten.count > 0 {

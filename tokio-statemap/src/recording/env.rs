@@ -63,7 +63,8 @@ pub(super) fn black_box(default: BlackBox) -> BlackBox {
         });
         return default;
     }
-    match value.to_str() {
+    let word = value.to_str().map(|text| text.trim().to_ascii_lowercase());
+    match word.as_deref() {
         Some("0" | "off" | "false" | "no") => BlackBox::Off,
         Some("1" | "on" | "true" | "yes") => BlackBox::On,
         _ => BlackBox::Folder(value.into()),

@@ -137,8 +137,8 @@ impl Outputs {
     }
 
     /// Writes all outputs. An error leads to a line on stderr and nothing else.
-    /// `dumps` has sentences on the pages that were written before.
-    pub(super) fn write(&self, recorded: &Recorded, dumps: &[String], progress: &Progress) {
+    /// `dumps` has sentences on the pages that were written before. Returns whether all files could be written.
+    pub(super) fn write(&self, recorded: &Recorded, dumps: &[String], progress: &Progress) -> bool {
         let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
         let ranked = severity::worst_first(&recorded.timelines, &reports);
         let forgotten = recorded.forgotten.sentences();
@@ -157,6 +157,7 @@ impl Outputs {
             results.push((target.clone(), result));
         }
         self.print(&ranked, (&forgotten, dumps), &results);
+        results.iter().all(|(_, result)| result.is_ok())
     }
 
     /// Writes the page of a moment while the program runs, with `why` it is written. Returns where it is, and its size

@@ -11,12 +11,14 @@ pub(crate) fn lock(file: &File) -> bool {
     unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw const lock) == 0 }
 }
 
-/// Returns whether another process has locked the file; `None` if the system doesn't say.
-pub(crate) fn is_locked(file: &File) -> Option<bool> {
+/// Returns the other process that has locked the file, if one has; `None` if the system doesn't say.
+pub(crate) fn owner(file: &File) -> Option<Option<u32>> {
     let mut lock = whole(libc::F_RDLCK);
     // SAFETY: as above; the system writes to the description. Test: `black_box`.
     let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &raw mut lock) == 0 };
-    done.then_some(lock.l_type != libc::F_UNLCK as libc::c_short)
+    let is_locked = lock.l_type != libc::F_UNLCK as libc::c_short;
+    // It is 0 for a process that isn't in this namespace.
+    done.then(|| is_locked.then(|| u32::try_from(lock.l_pid).unwrap_or(0)))
 }
 
 fn whole(kind: libc::c_int) -> libc::flock {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use tokio_statemap::__private::{Found, find, folders};
+use tokio_statemap::__private::{Found, find, folders, owner};
 
 use crate::failure::Failure;
 
@@ -34,6 +34,8 @@ pub(crate) fn all() -> Vec<Found> {
     for folder in folders() {
         all.extend(find(&folder).unwrap_or_default());
     }
+    // Those of other users aren't shown to everybody.
+    all.retain(|found| fs::File::open(&found.path).is_ok());
     all
 }
 
@@ -46,7 +48,8 @@ fn of_process(pid: u32) -> Vec<Found> {
         let is_first = target.to_str().is_some_and(|path| path.ends_with(".0.box"));
         let Ok(below_root) = target.strip_prefix("/") else { continue };
         let path = proc.join("root").join(below_root);
-        if is_first && path.exists() {
+        // A child that was forked has its parent's files open.
+        if is_first && owner(&path) == Some(pid) {
             found.push(Found { pid: Some(pid), path });
         }
     }

@@ -74,16 +74,26 @@ fn black_box(file: &Path) -> Result<Content, Failure> {
         let problem = "a black box is read by the name of its file, not from standard input";
         return Err(Failure::in_file(file, problem));
     }
-    data_of(&recovered(file)?, file).map(Content::Box)
+    unharmed(file, || data_of(&recovered(file)?, file)).map(Content::Box)
 }
 
 #[cfg(has_black_box)]
 /// Reads the black box of which `file` is one.
 pub(crate) fn recovered(file: &Path) -> Result<Recovered, Failure> {
-    // It may have been made by somebody else, and say what no program does.
-    let recovered = std::panic::catch_unwind(|| recover(file));
-    let recovered = recovered.unwrap_or_else(|_| Err("it is damaged".to_owned()));
-    recovered.map_err(|problem| Failure::in_file(file, problem))
+    recover(file).map_err(|problem| Failure::in_file(file, problem))
+}
+
+/// Does something with a black box, which may have been made by somebody else, and say what no program does.
+#[cfg(has_black_box)]
+pub(crate) fn unharmed<T>(
+    file: &Path,
+    act: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
+    std::panic::set_hook(before);
+    done.unwrap_or_else(|_| Err(Failure::in_file(file, "it is damaged")))
 }
 
 #[cfg(has_black_box)]

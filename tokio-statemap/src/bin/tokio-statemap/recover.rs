@@ -5,7 +5,7 @@ use tokio_statemap::__private::is_live;
 use crate::args::{Files, RecoverArgs, RenderArgs, ReportArgs, WindowArgs};
 use crate::boxes;
 use crate::failure::Failure;
-use crate::input::recovered;
+use crate::input::{recovered, unharmed};
 use crate::output::write;
 use crate::{render, report};
 
@@ -20,8 +20,7 @@ pub(crate) fn run(args: RecoverArgs) -> Result<(), Failure> {
         return report::run(&ReportArgs { files, profile: false, window });
     };
     if output.extension().is_some_and(|end| end == "json") {
-        let recovered = recovered(&found.path)?;
-        let data = recovered.timeline.to_data();
+        let data = unharmed(&found.path, || Ok(recovered(&found.path)?.timeline.to_data()))?;
         return write(&output, |w| data.write_tasks(w).map_err(std::io::Error::other));
     }
     let (format, title, source, max_size) = (None, None, None, None);

@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::choices::BlackBox;
-use crate::recorder::black_box::format::{ChainInBox, Cpu, Head, Place, Round};
+use crate::recorder::black_box::format::{ChainInBox, Change, Cpu, Head, Place, Round};
 use crate::recorder::black_box::journal::Journal;
 use crate::recorder::black_box::sent::{added, change, place};
 use crate::recorder::black_box::{Sent, modules};
 use crate::recorder::chains::table::Places;
 use crate::recorder::hot::Shared;
+use crate::recorder::process;
+use crate::recorder::store::tap::Tapped;
 use crate::recorder::waits::names;
 use crate::recorder::window::Windows;
+use crate::sys::signal::without_fatal_signals;
 use crate::util::message::warn;
-use crate::util::sync::lock;
+use crate::util::sync::{lock, try_lock};
 
 /// The time between two rounds: what a SIGKILL loses.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -21,16 +24,30 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// If nothing was recorded, a round only says that nothing was.
 const QUIET_PERIOD: Duration = Duration::from_secs(1);
 
+/// How many further samples of long polls, and of what polls compute, there are until they are written again.
+const SOME: u64 = 16;
+const MANY: u64 = 400;
+
 /// Makes the box of a recorder, if it is to have one and has none.
 pub(crate) fn open(recorder: &Shared) {
     let config = &recorder.kept.config;
-    let mut journal = lock(&recorder.black_box);
-    if config.black_box == BlackBox::Off || journal.is_some() {
+    if config.black_box == BlackBox::Off {
         return;
     }
+    // In the child of a fork, it may stay locked for ever.
+    let locked = match process::is_forked() {
+        true => try_lock(&recorder.black_box),
+        false => Some(lock(&recorder.black_box)),
+    };
+    let Some(mut journal) = locked else { return };
+    if journal.as_ref().is_some_and(Journal::is_of_this_process) {
+        return;
+    }
+    // The parent's is left alone.
+    std::mem::forget(journal.take());
     match Journal::create(config) {
         Ok(created) => {
-            recorder.kept.take_tapped(true);
+            recorder.kept.take_tapped(Some(Box::default()));
             *journal = Some(created);
         }
         Err(error) => warn(format_args!("there is no black box: {error}")),
@@ -51,39 +68,65 @@ pub(super) fn write_due(recorders: &[Arc<Shared>]) -> Option<Duration> {
 /// Writes what was recorded since the last round, if a round is due or this `is_last`. Returns after which time the
 /// next is due.
 pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
-    let mut journal = lock(&recorder.black_box);
-    let journal = journal.as_mut()?;
+    let mut locked = try_lock(&recorder.black_box);
+    if is_last {
+        // The program may be about to end: it doesn't wait for long if a file system doesn't answer.
+        for _ in 0..100 {
+            if locked.is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+            locked = try_lock(&recorder.black_box);
+        }
+    }
+    let mut locked = locked?;
+    let journal = locked.as_mut()?;
+    let kept = &recorder.kept;
     if journal.is_over() || !journal.is_of_this_process() {
+        kept.take_tapped(None);
         return None;
     }
-    let kept = &recorder.kept;
-    let now = kept.clock.ticks();
+    let mut now = kept.clock.ticks();
     let rate = kept.clock.rate();
     let since = Duration::from_nanos(rate.length_ns(now.saturating_sub(journal.written_at)));
     if since < PERIOD && !is_last && kept.tapped() < journal.most_waiting() {
         return Some(PERIOD - since);
     }
     kept.flush();
-    if since < QUIET_PERIOD && !is_last && kept.tapped() == 0 {
+    let waiting = kept.tapped();
+    let has_nothing = waiting == 0 && !journal.has_later();
+    if has_nothing && !is_last && (since < QUIET_PERIOD || kept.all_windows().1) {
         return Some(PERIOD);
     }
-    let tapped = kept.take_tapped(true).unwrap_or_default();
+    // Allocated here, and not by a hook that fills it.
+    let next = Box::new(Tapped::with_capacity(waiting));
+    let tapped = kept.take_tapped(Some(next)).unwrap_or_default();
+    if tapped.missed > 0 {
+        // Nothing is known of the time up to here.
+        now = kept.clock.ticks();
+    }
     let mut round = round(recorder, now, &mut journal.sent);
-    journal.write(&mut round, *tapped, rate.ticks(kept.config.long_poll), || head(recorder, now));
+    let long_poll = rate.ticks(kept.config.long_poll);
+    without_fatal_signals(|| journal.write(&mut round, *tapped, long_poll, || head(recorder)));
     if journal.is_over() {
-        kept.take_tapped(false);
+        kept.take_tapped(None);
         return None;
     }
     Some(PERIOD)
 }
 
-/// Removes the box: the program's end is known, and so is what was recorded.
-pub(crate) fn close(recorder: &Shared) {
-    recorder.kept.take_tapped(false);
-    drop(lock(&recorder.black_box).take());
+/// Removes the box, as the outputs were written; or keeps it, if they couldn't be.
+pub(crate) fn close(recorder: &Shared, are_written: bool) {
+    let journal = lock(&recorder.black_box).take();
+    recorder.kept.take_tapped(None);
+    if let Some(mut journal) = journal {
+        if !are_written {
+            journal.keep();
+        }
+    }
 }
 
-fn head(recorder: &Shared, now: u64) -> Head {
+fn head(recorder: &Shared) -> Head {
     let kept = &recorder.kept;
     let program = std::env::current_exe().ok();
     Head {
@@ -96,9 +139,9 @@ fn head(recorder: &Shared, now: u64) -> Head {
         runtime: recorder.runtime.name(),
         version: recorder.version.get().cloned(),
         config: kept.config.clone(),
-        zero: kept.first_window().unwrap_or(now),
+        zero: kept.first_window().unwrap_or_default(),
         utc_at_zero: kept.utc_at_zero(),
-        from: now,
+        from: 0,
     }
 }
 
@@ -117,15 +160,29 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     let locations = added(&mut sent.locations, new_locations.iter().map(|at| place(at)).collect());
     let (samples, dropped_samples, no_stacks) = {
         let samples = lock(&recorder.samples);
-        (change(&mut sent.samples, &samples.all), samples.dropped, samples.no_stacks)
+        let count = samples.all.len() as u64 + samples.dropped;
+        // Once there is no room for more, others may be replaced by each new one.
+        let is_due = sent.samples.len() < samples.all.len() || count >= sent.sampled + SOME;
+        let change = match is_due && count != sent.sampled {
+            true => {
+                sent.sampled = count;
+                change(&mut sent.samples, &samples.all)
+            }
+            false => Change { keep: sent.samples.len(), then: Vec::new() },
+        };
+        (change, samples.dropped, samples.no_stacks)
     };
     let cpu = {
         let cpu = lock(&recorder.cpu);
         let of_stacks: u64 = cpu.stacks.iter().map(|(_, sampled)| sampled.samples).sum();
         let all = of_stacks + cpu.others.samples;
-        (std::mem::replace(&mut sent.cpu_samples, all) != all).then(|| Cpu {
-            stacks: cpu.stacks.iter().map(|(stack, sampled)| (stack.to_vec(), *sampled)).collect(),
-            others: cpu.others,
+        // All of them are written each time.
+        let is_due = sent.cpu_samples == 0 && all > 0 || all >= sent.cpu_samples + MANY;
+        is_due.then(|| {
+            sent.cpu_samples = all;
+            let stacks = cpu.stacks.iter();
+            let stacks = stacks.map(|(stack, sampled)| (stack.to_vec(), *sampled)).collect();
+            Cpu { stacks, others: cpu.others }
         })
     };
     // Taken after the records, so that each place that they name is there.
@@ -143,7 +200,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     let scale = kept.clock.scale();
     Round {
         now,
-        refused: lost.refused_events,
+        refused: lost.refused_events.saturating_sub(kept.refused_at_drain()),
         reentrant: lost.reentrant_events,
         windows: change(&mut sent.windows, &windows),
         is_full,

@@ -37,7 +37,7 @@ pub(crate) struct Head {
     /// When recording was first started, in ticks, and UTC then.
     pub(crate) zero: u64,
     pub(crate) utc_at_zero: Duration,
-    /// When the file was begun, in ticks.
+    /// The moment of the last round in an earlier file, in ticks; 0 if there is none.
     pub(crate) from: u64,
     /// The number of events, and of rounds, in earlier files.
     pub(crate) events_before: u64,

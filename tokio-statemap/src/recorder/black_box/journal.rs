@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::config::{CollectorConfig, Keep};
+use crate::config::CollectorConfig;
 use crate::recorder::black_box::Sent;
 use crate::recorder::black_box::format::{Head, MAGIC, Round};
 use crate::recorder::black_box::place::{self, Files};
@@ -15,9 +15,9 @@ use crate::recorder::window::{Window, Windows};
 use crate::util::message::warn;
 use crate::util::plain::Plain;
 
-/// A file takes so many bytes for each of `max_events`, which is half of what they take, and at least [`LEAST`]. With
-/// `keep = "first"` one file takes all events.
-const BYTES_PER_EVENT: u64 = 8;
+/// A file takes so many bytes for each of `max_events`, which is half of what they take with who woke the tasks, and at
+/// least [`LEAST`].
+const BYTES_PER_EVENT: u64 = 12;
 const LEAST: u64 = 256 << 10;
 /// The same where there is no room.
 const LEAST_OF_ALL: u64 = 16 << 10;
@@ -36,6 +36,8 @@ pub(crate) struct Journal {
     len: u64,
     /// A file that is longer is full.
     full_at: u64,
+    /// The length of what began the file.
+    begin_len: u64,
     /// What was recorded in all files so far, and the windows that it refers to.
     memory: Memory,
     windows: Windows,
@@ -51,6 +53,8 @@ pub(crate) struct Journal {
     /// How often in a row there was no room.
     failures: u32,
     is_over: bool,
+    /// `true` if the files stay.
+    stays: bool,
 }
 
 impl Journal {
@@ -62,7 +66,8 @@ impl Journal {
             pid: std::process::id(),
             number: 0,
             len: 0,
-            full_at: if config.keep == Keep::First { u64::MAX } else { full_at },
+            full_at,
+            begin_len: 0,
             memory: Memory::default(),
             windows: Windows::default(),
             events: 0,
@@ -73,6 +78,7 @@ impl Journal {
             is_smaller: false,
             failures: 0,
             is_over: false,
+            stays: false,
         })
     }
 
@@ -104,7 +110,8 @@ impl Journal {
         long_poll: u64,
         head: impl FnOnce() -> Head,
     ) {
-        let tapped = self.up_to_now(tapped, round);
+        self.memory.sums.expect_long_poll(&|| long_poll);
+        let tapped = self.up_to_now(tapped, round.now);
         let mut bytes = Vec::with_capacity(tapped.records.len() * 16 + 1024);
         if self.begins_file() {
             bytes.extend_from_slice(&MAGIC);
@@ -113,6 +120,7 @@ impl Journal {
                 events_before: self.events,
                 rounds_before: self.rounds,
                 windows: self.windows.clone(),
+                from: self.written_at,
                 ..head()
             };
             frame(&mut bytes, &|into| {
@@ -121,7 +129,9 @@ impl Journal {
             });
         }
         note_windows(&mut self.windows, &round.windows.then);
-        self.memory.sums.expect_long_poll(&|| long_poll);
+        if tapped.missed > 0 {
+            cut_gap(&mut self.windows, self.written_at, round.now);
+        }
         self.memory.update(&segments(&tapped.records, &tapped.runs), &self.windows.all);
         self.events += events_in(&tapped.records) + tapped.missed;
         self.rounds += 1;
@@ -142,19 +152,24 @@ impl Journal {
 
     /// Returns what is written in this round: all up to one moment, or a task would be taken for alive whose end is known
     /// long before its spawn. If records are missing, nothing is known of the time since the last round.
-    fn up_to_now(&mut self, tapped: Tapped, round: &mut Round) -> Tapped {
+    fn up_to_now(&mut self, tapped: Tapped, now: u64) -> Tapped {
         let mut all = std::mem::take(&mut self.later);
         all.append(tapped);
-        if all.missed == 0 {
-            self.later = all.split_after(round.now);
-            return all;
+        if all.missed > 0 {
+            return Tapped { missed: all.missed + events_in(&all.records), ..Tapped::default() };
         }
-        if let Some(open) = self.windows.all.last().filter(|window| window.to.is_none()) {
-            let ended = Window { to: Some(self.written_at.max(open.from)), ..*open };
-            round.windows.then.push(ended);
-            round.windows.then.push(Window::new(round.now, None));
-        }
-        Tapped { missed: all.missed + events_in(&all.records), ..Tapped::default() }
+        self.later = all.split_after(now);
+        all
+    }
+
+    /// Returns whether something was recorded after the last round began.
+    pub(crate) fn has_later(&self) -> bool {
+        !self.later.runs.is_empty()
+    }
+
+    /// Has the files stay when this is dropped.
+    pub(crate) fn keep(&mut self) {
+        self.stays = true;
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -163,8 +178,12 @@ impl Journal {
             file.set_len(0)?;
         }
         file.write_all_at(bytes, self.len)?;
+        if self.len == 0 {
+            self.begin_len = bytes.len() as u64;
+        }
         self.len += bytes.len() as u64;
-        if self.len >= self.full_at.max(self.least()) {
+        // A few times as long as what begins it, or there would be nothing else.
+        if self.len >= self.full_at.max(4 * self.begin_len) {
             self.begin_next();
         }
         Ok(())
@@ -190,16 +209,12 @@ impl Journal {
         self.failures += 1;
         let reached = if self.len > 0 { self.len } else { self.full_at };
         self.full_at = (reached / 2).max(LEAST_OF_ALL);
-        for file in &self.files.files {
-            // If that fails, there is no room for what comes next, either.
-            let _ = file.set_len(0);
-        }
         self.begin_next();
-    }
-
-    /// Returns how long a file is at least: a few times as long as what begins it.
-    fn least(&self) -> u64 {
-        4 * 48 * self.memory.live_tasks.max_tasks() as u64
+        // The other file goes first. If this fails, there is no room for what comes next, either.
+        let _ = self.file().set_len(0);
+        if self.failures > 1 {
+            let _ = self.files.files.each_ref().map(|file| file.set_len(0));
+        }
     }
 
     fn file(&self) -> &File {
@@ -219,7 +234,8 @@ impl Journal {
 impl Drop for Journal {
     /// Removes the files: the program had the chance to look at what was recorded.
     fn drop(&mut self) {
-        if self.is_of_this_process() {
+        let stays = self.stays || std::thread::panicking();
+        if self.is_of_this_process() && !stays {
             for path in &self.files.paths {
                 // Somebody else may have removed it, which is what is wanted.
                 let _ = std::fs::remove_file(path);
@@ -228,24 +244,36 @@ impl Drop for Journal {
     }
 }
 
-/// Adds windows that are new, and notes when those that are known ended. A window of which a part is missing is there in
-/// several parts, the last of which ends with it.
+/// Adds windows that are new, and notes when those that are known ended. A window with a [gap](cut_gap) is there in several
+/// parts, the last of which ends with it.
 pub(crate) fn note_windows(all: &mut Windows, new: &[Window]) {
     for window in new {
         let last_from = all.all.last().map(|last| last.from);
         match all.all.iter_mut().rfind(|known| known.from == window.from) {
             Some(known) if known.to.is_none() => known.to = window.to,
-            Some(_) => {
+            None if last_from.is_none_or(|last| last < window.from) => all.all.push(*window),
+            // Its first part is over, and may be forgotten.
+            _ => {
                 if let (Some(to), Some(last)) = (window.to, all.all.last_mut()) {
                     if last.to.is_none() && last.from < to {
                         last.to = Some(to);
                     }
                 }
             }
-            // One that was there earlier and is forgotten by now isn't new.
-            None if last_from.is_none_or(|last| last < window.from) => all.all.push(*window),
-            None => {}
         }
+    }
+}
+
+/// Notes that nothing is known of the time between two rounds, as if recording had been stopped.
+pub(crate) fn cut_gap(all: &mut Windows, since: u64, until: u64) {
+    let is_open = all.all.last().is_some_and(|last| last.to.is_none());
+    for window in &mut all.all {
+        if window.to.is_none_or(|to| to > since) {
+            window.to = Some(since.max(window.from));
+        }
+    }
+    if is_open {
+        all.all.push(Window::new(until, None));
     }
 }
 

@@ -13,7 +13,7 @@ mod place;
 pub(crate) mod sent;
 
 #[cfg(feature = "read")]
-pub use find::{Found, find, folders, is_live};
+pub use find::{Found, find, folders, is_live, owner};
 pub(crate) use modules::modules;
 #[cfg(feature = "read")]
 pub(crate) use place::{lives, paths};

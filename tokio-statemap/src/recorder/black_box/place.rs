@@ -4,11 +4,13 @@ use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::choices::BlackBox;
 use crate::sys::{file_lock, secure};
+use crate::util::sync::lock;
 
 /// The beginning and the end of the names of all files of boxes.
 const BEGINS: &str = "tokio-statemap.";
@@ -16,6 +18,9 @@ const ENDS: [&str; 2] = [".0.box", ".1.box"];
 
 /// The boxes of dead processes of this user that are kept in a folder.
 const KEPT: usize = 2;
+
+/// The boxes that this process made. A look at one of their files would end its lock.
+static OWN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The two files of a box, which are written in turn. The first is locked while the process lives.
 #[derive(Debug)]
@@ -60,11 +65,14 @@ fn create_in(folder: &Path) -> io::Result<Files> {
     static BOXES: AtomicU32 = AtomicU32::new(0);
     let program = std::env::current_exe().ok();
     let name = program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let name: String = name.chars().filter(is_plain).take(64).collect();
     // Processes of several containers may have the same id, and share the folder.
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let (pid, number) = (std::process::id(), BOXES.fetch_add(1, Ordering::Relaxed));
-    let name: String = name.chars().take(100).collect();
     let stem = format!("{BEGINS}{name}.{pid}.{now_ms:x}-{number}");
+    // The program may change its working directory.
+    let folder = std::path::absolute(folder)?;
     let paths = ENDS.map(|end| folder.join(format!("{stem}{end}")));
     let open = |path: &Path| {
         OpenOptions::new()
@@ -76,6 +84,7 @@ fn create_in(folder: &Path) -> io::Result<Files> {
     };
     let first = open(&paths[0])?;
     let second = open(&paths[1]).inspect_err(|_| _ = fs::remove_file(&paths[0]))?;
+    lock(&OWN).push(stem);
     file_lock::lock(&first);
     Ok(Files { files: [first, second], paths })
 }
@@ -86,18 +95,21 @@ fn remove_old(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let Ok(entry) = entry else { continue };
         let Some(stem) = stem(&entry) else { continue };
-        // A look at a file of this process would end its lock.
-        let is_own = stem.split('.').any(|part| part == std::process::id().to_string());
         let Ok(found) = entry.metadata() else { continue };
+        let is_own = lock(&OWN).contains(&stem);
         if is_own || !found.is_file() || found.uid() != secure::effective_user() {
             continue;
         }
         if lives(&entry.path()) == Some(false) {
-            dead.push((found.mtime(), found.mtime_nsec(), stem));
+            let times = ENDS.map(|end| {
+                let found = fs::metadata(folder.join(format!("{stem}{end}"))).ok();
+                found.map(|found| (found.mtime(), found.mtime_nsec()))
+            });
+            dead.push((times.into_iter().max(), stem));
         }
     }
     dead.sort();
-    for (.., stem) in dead.iter().rev().skip(KEPT) {
+    for (_, stem) in dead.iter().rev().skip(KEPT) {
         for end in ENDS {
             let _ = fs::remove_file(folder.join(format!("{stem}{end}")));
         }
@@ -115,8 +127,10 @@ pub(super) fn stem(entry: &DirEntry) -> Option<String> {
 /// Returns whether the process that writes the box at `path` lives; `None` if that can't be known.
 pub(crate) fn lives(path: &Path) -> Option<bool> {
     let first = paths(path)?[0].clone();
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(first).ok()?;
-    file_lock::is_locked(&file)
+    // A pipe would be waited for.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(first).ok()?;
+    file_lock::owner(&file).map(|owner| owner.is_some())
 }
 
 /// Returns the paths of both files of a box, by that of one of them.

@@ -19,6 +19,8 @@ pub(crate) struct Sent {
     pub(crate) chains: usize,
     pub(crate) waits: usize,
     pub(crate) samples: Vec<Sample>,
+    /// The number of samples that were taken by then.
+    pub(crate) sampled: u64,
     /// The number of samples of what polls computed.
     pub(crate) cpu_samples: u64,
     /// How often modules had been loaded and unloaded; `None` before they were written.

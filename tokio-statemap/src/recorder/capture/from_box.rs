@@ -5,12 +5,12 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::config::Keep;
 use crate::recorder::black_box::format::{
     ChainInBox, Change, Cpu, Head, MAGIC, Module, Place, Round,
 };
-use crate::recorder::black_box::journal::{next_frame, note_windows};
+use crate::recorder::black_box::journal::{cut_gap, next_frame, note_windows};
 use crate::recorder::black_box::{lives, paths};
 use crate::recorder::calls::Function;
 use crate::recorder::capture::{Calls, Capture, SourcePlace};
@@ -40,6 +40,12 @@ pub(crate) struct Boxed {
 
 /// The most bytes of a file that are read.
 const MOST_BYTES: u64 = 4 << 30;
+
+/// The most windows, some more than a recorder keeps one by one.
+const MOST_WINDOWS: usize = 1 << 14;
+
+/// No program runs for longer, from the beginning of the era.
+const MOST_UTC: Duration = Duration::from_secs(1 << 40);
 
 /// How often a box is read while its process changes files.
 const ATTEMPTS: usize = 5;
@@ -71,7 +77,8 @@ pub(crate) fn read(path: &Path) -> Result<Boxed, String> {
                 if is_next && attempt < ATTEMPTS {
                     continue;
                 }
-                contents.remove(0);
+                let has_newer = !newer.rounds.is_empty();
+                contents.remove(usize::from(!has_newer));
             }
         }
         if contents.iter().all(|content| content.rounds.is_empty()) {
@@ -158,6 +165,8 @@ struct State {
     cpu: Cpu,
     modules: Vec<Module>,
     missed: u64,
+    /// The moment of the last round.
+    now: u64,
     last: Round,
 }
 
@@ -166,6 +175,13 @@ impl State {
         self.records.append(&mut round.records);
         self.runs.append(&mut round.runs);
         note_windows(&mut self.windows, &round.windows.then);
+        if round.missed > 0 {
+            cut_gap(&mut self.windows, self.now, round.now);
+        }
+        if self.windows.all.len() > MOST_WINDOWS {
+            return None;
+        }
+        self.now = round.now;
         apply(&mut self.pieces, &mut round.pieces)?;
         apply(&mut self.steal, &mut round.steal)?;
         apply(&mut self.locations, &mut round.locations)?;
@@ -201,6 +217,7 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     for Content { head, memory, rounds } in contents {
         if first.is_none() {
             state.windows = head.windows.clone();
+            state.now = head.from;
         }
         first.get_or_insert((head, memory));
         for round in rounds {
@@ -215,6 +232,11 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
         return None;
     }
     memory.live_tasks.window_is_one_of(&windows.all)?;
+    let are_in_order = windows.all.is_sorted_by(|a, b| a.from <= b.from)
+        && windows.all.iter().all(|window| window.to.is_none_or(|to| to >= window.from));
+    if !are_in_order || head.utc_at_zero > MOST_UTC {
+        return None;
+    }
     let mut segments = segments(&records, &runs);
     drop(records);
     // As in a capture: a thread may have read the clock before the round and recorded after it.
@@ -229,14 +251,10 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(round.now).max(round.now));
     let end = windows.all.last().map_or(round.now, end_of).max(last.unwrap_or(0));
     let stored = events_of(&segments);
-    let max_stored = match head.config.keep {
-        Keep::First => head.config.max_events as u64,
-        Keep::Last => u64::MAX,
-    };
     let up_to_end = windows.all.iter().map(|window| (window.from, end_of(window))).collect();
     let mut capture = Capture {
         lost: Lost {
-            refused_events: round.refused.checked_add(stored.saturating_sub(max_stored))?,
+            refused_events: round.refused,
             dropped_events: head.events_before.checked_add(state.missed)?,
             reentrant_events: round.reentrant,
         },
@@ -281,7 +299,8 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
         memory,
         segments,
     };
-    capture.limit((stored, max_stored), round.is_full, end, &windows.all);
+    // It has no more than it should have.
+    capture.limit((stored, u64::MAX), round.is_full, end, &windows.all);
     Some(Boxed { capture, pid: head.pid, program: head.program, lives, modules: state.modules })
 }
 

@@ -169,14 +169,10 @@ impl Kept {
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;
-        let from = eviction.staged.len();
         for buffer in lock(&self.buffers).iter() {
-            events += buffer.take_until(until_ticks, &mut eviction.staged);
+            events += buffer.take_until(until_ticks, &mut eviction.staged, &self.store);
         }
         let mut store = lock(&self.store);
-        for segment in &eviction.staged[from..] {
-            store.tap(segment.stream, segment.sequence, segment.records());
-        }
         events += match at_least == Some(until_ticks) {
             true => store.drain_until(until_ticks, &mut eviction.staged),
             false => store.take_until(until_ticks, &mut eviction.staged),

@@ -15,6 +15,8 @@
 //!    locked.
 //! 5. `buffers`, and the reading side of one of them.
 //! 6. `store`.
+//!
+//! Whoever holds the lock of a black box may wait for all of these. It is only waited for by a thread that holds none.
 
 pub(crate) mod capture;
 mod collect;

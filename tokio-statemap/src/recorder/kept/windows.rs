@@ -218,9 +218,16 @@ impl Kept {
         (windows.all.clone(), windows.is_full)
     }
 
-    /// Takes the records that entered the store since the last time, and has those from now on copied if `goes_on`.
-    pub(crate) fn take_tapped(&self, goes_on: bool) -> Option<Box<Tapped>> {
-        lock(&self.store).take_tapped(goes_on)
+    /// Takes the records that entered the store since the last time. Those from now on are copied to `next`, if that is
+    /// given.
+    pub(crate) fn take_tapped(&self, next: Option<Box<Tapped>>) -> Option<Box<Tapped>> {
+        lock(&self.store).take_tapped(next)
+    }
+
+    /// Returns how many events were refused because more than `max_events` had been kept when they were drained. A box
+    /// has them.
+    pub(crate) fn refused_at_drain(&self) -> u64 {
+        self.refused_at_drain.load(Ordering::Relaxed)
     }
 
     /// Returns how many records entered the store since the last time.

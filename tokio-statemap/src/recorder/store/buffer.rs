@@ -227,13 +227,23 @@ impl Buffer {
     }
 
     /// Moves the records up to `until_ticks` to `into`, if that is before the buffer was [sealed](Self::seal). Returns
-    /// the number of events moved.
-    pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
+    /// the number of events moved. `store` is only told of them.
+    pub(crate) fn take_until(
+        &self,
+        until_ticks: u64,
+        into: &mut Vec<Segment>,
+        store: &Mutex<Store>,
+    ) -> u64 {
         let mut reader = lock(&self.reader);
         let unread = reader.unread();
         let old = records_until(unread, until_ticks);
         let events = events_in(&unread[..old]);
         if let Some(segment) = reader.take(old) {
+            // While the reader is locked, so that later records of the thread come later.
+            #[cfg(has_black_box)]
+            lock(store).tap(segment.stream, segment.sequence, segment.records());
+            #[cfg(not(has_black_box))]
+            let _ = store;
             into.push(segment);
         }
         events

@@ -180,10 +180,13 @@ impl Store {
         let _ = (stream, sequence, records);
     }
 
-    /// Takes the copies so far, and has records copied from now on if `goes_on` is true.
+    /// Takes the copies so far. From now on records are copied to `next`, if that is given.
     #[cfg(has_black_box)]
-    pub(crate) fn take_tapped(&mut self, goes_on: bool) -> Option<Box<tap::Tapped>> {
-        std::mem::replace(&mut self.tapped, goes_on.then(Box::default))
+    pub(crate) fn take_tapped(
+        &mut self,
+        next: Option<Box<tap::Tapped>>,
+    ) -> Option<Box<tap::Tapped>> {
+        std::mem::replace(&mut self.tapped, next)
     }
 
     /// Returns how many records were copied since copies were last taken.

@@ -26,16 +26,24 @@ pub(crate) struct TappedRun {
 }
 
 impl Tapped {
+    /// Returns an empty one with room for so many records.
+    pub(crate) fn with_capacity(records: usize) -> Self {
+        Self { records: Vec::with_capacity(records.min(MOST)), ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, stream: StreamId, sequence: Sequence, records: &[Record]) {
-        if records.is_empty() {
-            return;
-        }
         if self.records.len() + records.len() > MOST {
             self.missed += events_in(records);
-            return;
+        } else {
+            self.push(stream, sequence, records);
         }
-        self.records.extend_from_slice(records);
-        self.runs.push(TappedRun { stream, sequence, records: records.len() as u32 });
+    }
+
+    fn push(&mut self, stream: StreamId, sequence: Sequence, records: &[Record]) {
+        if !records.is_empty() {
+            self.records.extend_from_slice(records);
+            self.runs.push(TappedRun { stream, sequence, records: records.len() as u32 });
+        }
     }
 }
 
@@ -48,8 +56,8 @@ impl Tapped {
             let (records, after) = rest.split_at(run.records as usize);
             rest = after;
             let (early, late) = records.split_at(records_until(records, ticks));
-            kept.add(run.stream, run.sequence, early);
-            later.add(run.stream, run.sequence, late);
+            kept.push(run.stream, run.sequence, early);
+            later.push(run.stream, run.sequence, late);
         }
         kept.missed = self.missed;
         *self = kept;

@@ -185,6 +185,10 @@ fn read(path: Option<&Path>, is_program: bool, is_own: bool) -> Result<ObjectFil
     let path = path.ok_or(io::ErrorKind::NotFound)?;
     // This is the program's file even if it was moved.
     let opened = if is_own { Path::new("/proc/self/exe") } else { path };
+    // Another process may name anything, and a pipe would be waited for.
+    if !is_own && !opened.metadata().map_err(|error| error.kind())?.is_file() {
+        return Err(io::ErrorKind::InvalidInput);
+    }
     let bytes = File::open(opened).and_then(|file| map(&file)).map_err(|error| error.kind())?;
     ObjectFile::parse(bytes, path, is_program).map_err(|_| io::ErrorKind::InvalidData)
 }

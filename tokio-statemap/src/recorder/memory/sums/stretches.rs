@@ -177,7 +177,13 @@ impl crate::util::plain::Plain for Stretches {
         let len = room.len();
         let has_room = len <= MAX && (len == 0 || !is_empty);
         room.resize(if is_empty { 0 } else { MAX.max(len) }, Stretch::default());
-        (has_room && shift < u64::BITS).then_some(Self { from: begin, shift, len, room })
+        // A stretch of some centuries at most.
+        (has_room && shift < 53 && begin < 1 << 62).then_some(Self {
+            from: begin,
+            shift,
+            len,
+            room,
+        })
     }
 }
 

@@ -109,7 +109,7 @@ fn records_read_before_the_chunk_is_full_are_not_moved_again() {
                 2 => _ = filled.buffer.flush(&filled.store),
                 5 => {
                     filled.buffer.seal(&filled.store);
-                    events += filled.buffer.take_until(i - 2, &mut taken);
+                    events += filled.buffer.take_until(i - 2, &mut taken, &filled.store);
                 }
                 _ => {}
             }
