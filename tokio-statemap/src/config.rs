@@ -67,7 +67,7 @@ pub struct CollectorConfig {
     /// Keeps what is recorded in a file that survives the process. Default: no.
     ///
     /// It has no effect without this crate's feature `black-box`, or elsewhere than on Linux on x86-64 or aarch64. The
-    /// files take up to 16 bytes for each of `max_events`, and some memory for each task that lives.
+    /// files take up to 24 bytes for each of `max_events`, and more if very many tasks live.
     pub black_box: BlackBox,
 }
 

@@ -4,8 +4,8 @@
 //! goes on with a [`Round`] for each time that the background thread wrote to it. All of these are frames: a length, a
 //! hash, and the bytes. A frame that is cut off, because the process was killed while it was written, is the end.
 //!
-//! When a file is full, the other is begun anew. So there is always a whole file, or the half of one and a whole one
-//! before it.
+//! When a file is full, the other is begun anew. So there is a whole file, or a part of one and a whole one before it,
+//! unless there is no room for two.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The black box: a file that has what a capture would have, however the process ends.
 //!
-//! The [background thread](crate::recorder::background) writes to it, so hooks do nothing more than without it, and
-//! what is lost by a SIGKILL is what was recorded since the last [round](format::Round). [`journal`] writes the files,
+//! The [background thread](crate::recorder::background) writes to it, so a hook does no more than without it while that
+//! thread keeps up, and what is lost by a SIGKILL is what was recorded since the last [round](format::Round). [`journal`] writes the files,
 //! and [`place`] finds a folder for them.
 
 #[cfg(feature = "read")]
