@@ -165,6 +165,7 @@ fn a_box_has_the_run_that_a_snapshot_has() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_box_has_the_sums_of_a_run_that_is_far_longer_than_it() {
     for seed in 0..6 {
         let folder = Folder::new();
@@ -188,6 +189,7 @@ fn a_box_has_the_sums_of_a_run_that_is_far_longer_than_it() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_comes_too_fast_is_a_gap() {
     let folder = Folder::new();
     let mut program = Program::new(&folder, 4_000_000, Keep::Last, 1);
@@ -304,7 +306,7 @@ fn a_forged_box_takes_no_longer_than_another() {
     let bytes = std::fs::read(folder.only_box()).unwrap();
     let copy = folder.0.join("copy");
     let (mut random, mut refused, mut panics) = (Random(99), 0, 0);
-    for _ in 0..600 {
+    for _ in 0..200 {
         let mut bytes = bytes.clone();
         let mut frames = Vec::new();
         let mut at = 16;
@@ -332,5 +334,5 @@ fn a_forged_box_takes_no_longer_than_another() {
             Err(_) => panics += 1,
         }
     }
-    assert!(refused > 50 && panics < 60, "{refused} {panics}");
+    assert!(refused > 20 && panics < 20, "{refused} {panics}");
 }
