@@ -36,7 +36,7 @@ pub(crate) struct Journal {
     len: u64,
     /// A file that is longer is full.
     full_at: u64,
-    /// The length of what began the file.
+    /// The length of what began the file, without records.
     begin_len: u64,
     /// What was recorded in all files so far, and the windows that it refers to.
     memory: Memory,
@@ -137,6 +137,10 @@ impl Journal {
         self.rounds += 1;
         (round.records, round.runs, round.missed) = (tapped.records, tapped.runs, tapped.missed);
         frame(&mut bytes, &|into| round.write(into));
+        if self.begins_file() {
+            let of_records = 16 * round.records.len() + 12 * round.runs.len();
+            self.begin_len = bytes.len().saturating_sub(of_records) as u64;
+        }
         self.written_at = round.now;
         match self.append(&bytes) {
             Ok(()) => self.failures = 0,
@@ -178,9 +182,6 @@ impl Journal {
             file.set_len(0)?;
         }
         file.write_all_at(bytes, self.len)?;
-        if self.len == 0 {
-            self.begin_len = bytes.len() as u64;
-        }
         self.len += bytes.len() as u64;
         // A few times as long as what begins it, or there would be nothing else.
         if self.len >= self.full_at.max(4 * self.begin_len) {
