@@ -77,7 +77,7 @@ keys! {
         "on this signal, print all tasks and where they wait on stderr (Unix)", "none";
     "dump_on" dump_on: DumpOn [needs "html"],
         r#"`"poll > 100ms"`, `"stall > 1s"`, `"panic"`, `"SIGUSR2"`, or several with commas between them"#,
-        "on these events, write a page of what happened up to them (feature `html`)", "none";
+        "on these events, write a page, with what happened before (feature `html`)", "none";
     "dump_limit" dump_limit: DumpLimit [needs "html"],
         r#"pages an hour, files, and bytes: `"3/h, 20 files, 500MB"`"#,
         "the most that `dump_on` writes; it removes the oldest files", r#"`"3/h, 20 files, 500MB"`"#;

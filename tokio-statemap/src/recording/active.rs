@@ -253,6 +253,10 @@ impl Active {
         }));
         if result.is_err() {
             warn(format_args!("the files could not be written: this is a bug in tokio-statemap"));
+            // Those that are closed already aren't there any more.
+            for collector in self.runtimes.collectors() {
+                collector.close_black_box(false);
+            }
             if let Some(limits) = &self.limits {
                 limits.fail(limits::unjudged("this is a bug in tokio-statemap"));
             }

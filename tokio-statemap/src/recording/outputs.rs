@@ -168,6 +168,7 @@ impl Outputs {
         recorded: &Recorded,
         number: u32,
         why: &str,
+        is_over: &dyn Fn() -> bool,
     ) -> Result<(Target, u64), Error> {
         let target = self.dump.as_ref().expect("it has a place").of_dump(number);
         // The folder may have been removed since the start.
@@ -180,9 +181,18 @@ impl Outputs {
         if let Some(files) = &self.source {
             picture = picture.with_source(files);
         }
+        if is_over() {
+            return Err(target.error(io::Error::other("the program ended first")));
+        }
         target.write(&|w| write_page(&picture, w))?;
         let written = fs::metadata(&target.path).map_err(|source| target.error(source))?;
         Ok((target, written.len()))
+    }
+
+    /// Returns the pages that earlier processes left there, each with its number and its size in bytes, the oldest first.
+    #[cfg(feature = "html")]
+    pub(super) fn dumps_before(&self) -> Vec<(u32, PathBuf, u64)> {
+        self.dump.as_ref().map(Target::dumps).unwrap_or_default()
     }
 
     /// Prints the report, unless it has a file, and which files were written and which weren't.

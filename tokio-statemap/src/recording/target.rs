@@ -58,6 +58,33 @@ impl Target {
         Self { key, shown: of(&self.shown), path: of(&self.path) }
     }
 
+    /// Returns the pages with such names that are there, each with its number and its size in bytes, by their numbers.
+    #[cfg(feature = "html")]
+    pub(super) fn dumps(&self) -> Vec<(u32, PathBuf, u64)> {
+        const NUMBER: &str = "dump-0";
+        let mut found = Vec::new();
+        let pattern = self.of_dump(0).path;
+        let (Some(folder), Some(name)) =
+            (pattern.parent(), pattern.file_name().and_then(OsStr::to_str))
+        else {
+            return found;
+        };
+        let Some((begin, end)) = name.rsplit_once(NUMBER) else { return found };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix(begin)?.strip_suffix(end));
+            let number = number.and_then(|number| number.strip_prefix("dump-")?.parse().ok());
+            if let (Some(number), Ok(file)) = (number, entry.metadata()) {
+                if file.is_file() {
+                    found.push((number, pattern.with_file_name(&name), file.len()));
+                }
+            }
+        }
+        crate::util::sort::by_key(&mut found, |(number, ..)| *number);
+        found
+    }
+
     fn with_part(&self, part: &str) -> Self {
         let Self { key, .. } = *self;
         Self { key, shown: with_part(&self.shown, part), path: with_part(&self.path, part) }

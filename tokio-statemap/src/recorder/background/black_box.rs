@@ -15,6 +15,7 @@ use crate::recorder::store::tap::Tapped;
 use crate::recorder::waits::names;
 use crate::recorder::window::Windows;
 use crate::sys::signal::without_fatal_signals;
+use crate::sys::sync::MutexGuard;
 use crate::util::message::warn;
 use crate::util::sync::{lock, try_lock};
 
@@ -68,18 +69,7 @@ pub(super) fn write_due(recorders: &[Arc<Shared>]) -> Option<Duration> {
 /// Writes what was recorded since the last round, if a round is due or this `is_last`. Returns after which time the
 /// next is due.
 pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
-    let mut locked = try_lock(&recorder.black_box);
-    if is_last {
-        // The program may be about to end: it doesn't wait for long if a file system doesn't answer.
-        for _ in 0..100 {
-            if locked.is_some() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-            locked = try_lock(&recorder.black_box);
-        }
-    }
-    let mut locked = locked?;
+    let mut locked = if is_last { lock_soon(recorder)? } else { try_lock(&recorder.black_box)? };
     let journal = locked.as_mut()?;
     let kept = &recorder.kept;
     if journal.is_over() || !journal.is_of_this_process() {
@@ -117,13 +107,23 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
 
 /// Removes the box, as the outputs were written; or keeps it, if they couldn't be.
 pub(crate) fn close(recorder: &Shared, are_written: bool) {
-    let journal = lock(&recorder.black_box).take();
-    recorder.kept.take_tapped(None);
-    if let Some(mut journal) = journal {
-        if !are_written {
-            journal.keep();
-        }
+    // If a file system doesn't answer, the box stays.
+    let Some(mut locked) = lock_soon(recorder) else { return };
+    if let Some(mut journal) = locked.take() {
+        recorder.kept.take_tapped(None);
+        journal.keep(!are_written);
     }
+}
+
+/// Locks the journal. The program may be about to end, so it doesn't wait for long.
+fn lock_soon(recorder: &Shared) -> Option<MutexGuard<'_, Option<Journal>>> {
+    for _ in 0..100 {
+        if let Some(locked) = try_lock(&recorder.black_box) {
+            return Some(locked);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    None
 }
 
 fn head(recorder: &Shared) -> Head {

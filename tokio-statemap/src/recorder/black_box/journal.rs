@@ -53,8 +53,8 @@ pub(crate) struct Journal {
     /// How often in a row there was no room.
     failures: u32,
     is_over: bool,
-    /// `true` if the files stay.
-    stays: bool,
+    /// Whether the files stay, if that is known.
+    stays: Option<bool>,
 }
 
 impl Journal {
@@ -78,7 +78,7 @@ impl Journal {
             is_smaller: false,
             failures: 0,
             is_over: false,
-            stays: false,
+            stays: None,
         })
     }
 
@@ -171,9 +171,9 @@ impl Journal {
         !self.later.runs.is_empty()
     }
 
-    /// Has the files stay when this is dropped.
-    pub(crate) fn keep(&mut self) {
-        self.stays = true;
+    /// Sets whether the files stay when this is dropped.
+    pub(crate) fn keep(&mut self, stays: bool) {
+        self.stays = Some(stays);
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -233,9 +233,9 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Removes the files: the program had the chance to look at what was recorded.
+    /// Removes the files: the program had the chance to look at what was recorded, unless it panics.
     fn drop(&mut self) {
-        let stays = self.stays || std::thread::panicking();
+        let stays = self.stays.unwrap_or_else(std::thread::panicking);
         if self.is_of_this_process() && !stays {
             for path in &self.files.paths {
                 // Somebody else may have removed it, which is what is wanted.

@@ -29,6 +29,11 @@ impl Kept {
         self.begun.push(now);
     }
 
+    /// Adds files of earlier processes, the oldest first.
+    pub(super) fn had_before(&mut self, files: Vec<(PathBuf, u64)>) {
+        self.files.splice(0..0, files);
+    }
+
     /// Adds a file. Returns the files to remove, the oldest ones, which may include it.
     pub(super) fn add(&mut self, path: PathBuf, bytes: u64, limits: &Limits) -> Vec<PathBuf> {
         self.files.push((path, bytes));

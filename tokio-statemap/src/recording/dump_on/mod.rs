@@ -7,6 +7,7 @@ mod panics;
 mod state;
 mod values;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Once};
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,8 @@ pub(super) struct DumpOn {
     after: Duration,
     state: Mutex<State>,
     changed: Condvar,
+    /// `true` once the program ends.
+    is_over: AtomicBool,
 }
 
 /// Checks the values of the keys.
@@ -114,6 +117,7 @@ impl DumpOn {
             after: after.unwrap_or(AFTER),
             state: Mutex::default(),
             changed: Condvar::new(),
+            is_over: AtomicBool::new(false),
         }))
     }
 
@@ -156,9 +160,16 @@ impl DumpOn {
 
     /// Ends all of it. Returns a sentence each on what was written, and what wasn't.
     pub(super) fn close(&self) -> Vec<String> {
+        // A page that isn't finished by now counts as not written.
+        self.is_over.store(true, Ordering::Release);
         let sentences = lock(&self.state).close();
         self.changed.notify_all();
         sentences
+    }
+
+    /// Returns whether the program ends.
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
     }
 
     /// Returns whether a poll now would lead to a page of its own.

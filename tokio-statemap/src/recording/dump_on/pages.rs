@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{fs, io, thread};
 
 use super::DumpOn;
 use super::state::{Next, Outcome, Pending};
@@ -18,6 +18,7 @@ use crate::recording::runtimes::Captured;
 use crate::recording::target::Target;
 use crate::sys::slice;
 use crate::util::aside;
+use crate::util::clean::clean;
 use crate::util::latch::latch;
 use crate::util::message::warn;
 use crate::util::sync::lock;
@@ -36,14 +37,20 @@ pub(super) fn start(dump_on: &Arc<DumpOn>, active: &Arc<Active>) {
     }
 }
 
-fn run(dump_on: &DumpOn, active: &Weak<Active>, outputs: &Arc<Outputs>) {
+fn run(dump_on: &Arc<DumpOn>, active: &Weak<Active>, outputs: &Arc<Outputs>) {
+    let mut before = Vec::new();
+    for (number, path, bytes) in outputs.dumps_before() {
+        NUMBER.fetch_max(number, Ordering::Relaxed);
+        before.push((path, bytes));
+    }
+    lock(&dump_on.state).kept.had_before(before);
     while let Some(pending) = wait(dump_on) {
         let Some(recording) = active.upgrade() else { return };
         let captured = recording.runtimes.is_any_recording().then(|| recording.runtimes.captured());
         exits::release(recording);
         let why = pending.why();
         let written = match captured {
-            Some(captured) => write(captured, why.clone(), Arc::clone(outputs)),
+            Some(captured) => write(captured, why.clone(), Arc::clone(outputs), dump_on),
             None => Err("nothing is recorded".to_owned()),
         };
         let (outcome, line) = keep(dump_on, written);
@@ -80,10 +87,12 @@ fn wait(dump_on: &DumpOn) -> Option<Pending> {
 /// A page and its size in bytes, or why there is none.
 type Written = Result<(Target, u64), String>;
 
+/// The number of the last page.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
 /// Writes a page on a thread of its own, and waits for it.
-fn write(captured: Captured, why: String, outputs: Arc<Outputs>) -> Written {
-    /// The number of the last page of this process.
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
+fn write(captured: Captured, why: String, outputs: Arc<Outputs>, dump_on: &Arc<DumpOn>) -> Written {
+    let dump_on = Arc::clone(dump_on);
     let (ongoing, over) = latch();
     let written = Arc::new(Mutex::new(None));
     let of_page = Arc::clone(&written);
@@ -92,7 +101,7 @@ fn write(captured: Captured, why: String, outputs: Arc<Outputs>) -> Written {
         let recorded = captured.recorded();
         slice::let_others_go_first();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
-        let page = outputs.dump(&recorded, number, &why);
+        let page = outputs.dump(&recorded, number, &why, &|| dump_on.is_over());
         *lock(&of_page) = Some(page.map_err(|error| error.to_string()));
     };
     crate::sys::start("statemap-page", Box::new(write))
@@ -117,8 +126,15 @@ fn keep(dump_on: &DumpOn, written: Written) -> (Outcome, String) {
     let line = format!("wrote {}", target.shown.display());
     let old = lock(&dump_on.state).kept.add(target.path, bytes, &dump_on.limits);
     for path in old {
-        // It may have been removed already.
-        let _ = fs::remove_file(path);
+        if let Err(error) = fs::remove_file(&path) {
+            // Somebody else may have removed it, which is what is wanted.
+            if error.kind() != io::ErrorKind::NotFound {
+                say(format!(
+                    "an old page can't be removed: {}: {error}",
+                    clean(&path.display().to_string())
+                ));
+            }
+        }
     }
     (Outcome::Written, line)
 }

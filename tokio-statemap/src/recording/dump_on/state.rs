@@ -57,6 +57,7 @@ pub(super) struct State {
     over_limit: u64,
     /// `true` once it was said that there are such triggers.
     is_limit_said: bool,
+    too_large: u64,
     not_written: u64,
     is_over: bool,
 }
@@ -112,7 +113,7 @@ impl State {
         }
         match outcome {
             Outcome::Written => self.written += 1,
-            Outcome::TooLarge => self.over_limit += 1,
+            Outcome::TooLarge => self.too_large += 1,
             Outcome::NotWritten => self.not_written += 1,
         }
         true
@@ -134,6 +135,8 @@ impl State {
         say(removed, &were(removed), "removed again (`dump_limit`)");
         let triggers = count(self.over_limit, "trigger");
         say(self.over_limit, &triggers, "led to no page, as there were too many (`dump_limit`)");
+        let too_large = "removed again, as it alone was over `dump_limit`";
+        say(self.too_large, &were(self.too_large), too_large);
         say(unfinished, &were(unfinished), "not written, as the program ended first (`dump_on`)");
         say(self.not_written, &were(self.not_written), "not written, as that failed (`dump_on`)");
         all
@@ -191,7 +194,8 @@ mod tests {
         assert!(state.is_written(&Outcome::TooLarge));
         let ends = [
             "3 pages were written while the program ran (`dump_on`).",
-            "4 triggers led to no page, as there were too many (`dump_limit`).",
+            "3 triggers led to no page, as there were too many (`dump_limit`).",
+            "1 page was removed again, as it alone was over `dump_limit`.",
         ];
         assert_eq!(state.close(), ends);
     }
