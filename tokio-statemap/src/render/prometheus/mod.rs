@@ -135,7 +135,10 @@ fn add_places(summary: &Summary, text: &mut Text) {
         &|place| seconds(place.running_ns),
     );
     add_histogram(
-        ("poll_seconds", "The lengths of polls that have ended; the sum includes those that are running."),
+        (
+            "poll_seconds",
+            "The lengths of polls that have ended; the sum includes those that are running.",
+        ),
         &places,
         &|place| &place.polls,
         text,
