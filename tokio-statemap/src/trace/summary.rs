@@ -149,6 +149,20 @@ pub struct Distribution {
     pub steps: Vec<(u64, u64)>,
 }
 
+impl Summary {
+    /// Returns it with distributions that end at their longest value, as outputs have them.
+    pub(crate) fn limited(mut self) -> Self {
+        for location in &mut self.locations {
+            for of in [&mut location.polls, &mut location.ready] {
+                if let Some((bound, _)) = of.steps.last_mut() {
+                    *bound = (*bound).min(of.longest_ns);
+                }
+            }
+        }
+        self
+    }
+}
+
 impl Distribution {
     fn new(histogram: &Histogram, longest_ns: u64, ns: &dyn Fn(u64) -> u64) -> Self {
         let mut steps = Vec::new();

@@ -70,7 +70,7 @@ impl Timeline {
         timeline.machine.limit = snapshot.capture.cpu_limit;
         timeline.machine.clock = snapshot.clock;
         timeline.profile.clone_from(&snapshot.profile);
-        timeline.whole_run = Some(Arc::new(Summary::from_snapshot(snapshot)));
+        timeline.whole_run = Some(Arc::new(Summary::from_snapshot(snapshot).limited()));
         timeline.long_polls.sampling = Sampling {
             state: match snapshot.capture.config.stacks {
                 true => SamplingState::OF_THIS_BUILD,
