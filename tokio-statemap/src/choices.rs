@@ -46,7 +46,7 @@ impl TraceTarget {
     }
 }
 
-/// Whether there is a black box, and where.
+/// The place of the black box, if there is to be one.
 ///
 /// A black box is a pair of files that have what was recorded, however the process ends: also by SIGKILL, or when the
 /// system runs out of memory. The command `tokio-statemap` reads them, and those of running processes, too. They are

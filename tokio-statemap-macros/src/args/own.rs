@@ -32,7 +32,7 @@ impl Setting for PathExpr {
     }
 }
 
-/// Whether there is a black box, and where: any expression that is `Into<BlackBox>`.
+/// The place of the black box: any expression that is `Into<BlackBox>`.
 pub(crate) struct BoxPlace;
 
 impl Value for BoxPlace {

@@ -19,12 +19,11 @@ pub(super) fn is_on(default: bool) -> bool {
 
 /// Returns what this value of the variable says, or else `default`.
 fn is_on_by(name: &str, value: &OsStr, default: bool) -> bool {
-    let word = value.to_str().map(|text| text.trim().to_ascii_lowercase());
-    match word.as_deref() {
-        Some(word) if is_off(word) => false,
-        Some("") => default,
-        Some("1" | "on" | "true" | "yes") => true,
-        _ => {
+    let text = value.to_str();
+    match text.and_then(switch) {
+        Some(is_on) => is_on,
+        None if text.is_some_and(|text| text.trim().is_empty()) => default,
+        None => {
             warn(format_args!(
                 "{name}={value:?} is ignored: it can be 0, off, false or no, or 1, on, true or yes"
             ));
@@ -33,9 +32,19 @@ fn is_on_by(name: &str, value: &OsStr, default: bool) -> bool {
     }
 }
 
+/// Returns whether a word turns something on or off; `None` if it is another word.
+fn switch(value: &str) -> Option<bool> {
+    let is_one_of =
+        |words: [&str; 4]| words.iter().any(|word| value.trim().eq_ignore_ascii_case(word));
+    if is_one_of(["0", "off", "false", "no"]) {
+        return Some(false);
+    }
+    is_one_of(["1", "on", "true", "yes"]).then_some(true)
+}
+
 /// Returns `true` if `value` is a word for what is turned off.
 pub(super) fn is_off(value: &str) -> bool {
-    ["0", "off", "false", "no"].iter().any(|word| value.trim().eq_ignore_ascii_case(word))
+    switch(value) == Some(false)
 }
 
 /// Returns the value of a variable, unless it isn't set or empty.
@@ -63,11 +72,9 @@ pub(super) fn black_box(default: BlackBox) -> BlackBox {
         });
         return default;
     }
-    let word = value.to_str().map(|text| text.trim().to_ascii_lowercase());
-    match word.as_deref() {
-        Some("0" | "off" | "false" | "no") => BlackBox::Off,
-        Some("1" | "on" | "true" | "yes") => BlackBox::On,
-        _ => BlackBox::Folder(value.into()),
+    match value.to_str().and_then(switch) {
+        Some(is_on) => is_on.into(),
+        None => BlackBox::Folder(value.into()),
     }
 }
 

@@ -27,6 +27,8 @@ pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) use object_file::ObjectFile;
+#[cfg(has_black_box)]
+pub(crate) use object_file::in_hex;
 #[cfg(feature = "cli")]
 pub(crate) use object_file::package;
 

@@ -120,7 +120,7 @@ impl From<SourcePlace> for SpawnLocation {
 
 impl From<&'static Location<'static>> for SpawnLocation {
     fn from(location: &'static Location<'static>) -> Self {
-        Self { file: location.file(), line: location.line(), column: location.column() }
+        SourcePlace::from(location).into()
     }
 }
 

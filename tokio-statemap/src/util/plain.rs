@@ -209,8 +209,8 @@ tuples! { (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }
 /// Has a struct written and read as its fields, all of which are named: another field doesn't compile before it is
 /// here, too.
 macro_rules! plain {
-    ($($Struct:ty { $($field:ident),* $(,)? })*) => {$(
-        impl $crate::util::plain::Plain for $Struct {
+    ($($Struct:ident $(<$T:ident>)? { $($field:ident),* $(,)? })*) => {$(
+        impl$(<$T: $crate::util::plain::Plain>)? $crate::util::plain::Plain for $Struct$(<$T>)? {
             fn write(&self, into: &mut Vec<u8>) {
                 let Self { $($field),* } = self;
                 $($crate::util::plain::Plain::write($field, into);)*
@@ -220,6 +220,22 @@ macro_rules! plain {
             fn read(from: &mut $crate::util::plain::Bytes<'_>) -> Option<Self> {
                 $(let $field = $crate::util::plain::Plain::read(from)?;)*
                 Some(Self { $($field),* })
+            }
+        }
+    )*};
+}
+
+/// The same for a struct that has one field without a name.
+macro_rules! plain_newtype {
+    ($($Struct:ident)*) => {$(
+        impl $crate::util::plain::Plain for $Struct {
+            fn write(&self, into: &mut Vec<u8>) {
+                $crate::util::plain::Plain::write(&self.0, into);
+            }
+
+            #[cfg(feature = "read")]
+            fn read(from: &mut $crate::util::plain::Bytes<'_>) -> Option<Self> {
+                $crate::util::plain::Plain::read(from).map(Self)
             }
         }
     )*};
@@ -244,6 +260,7 @@ macro_rules! plain_enum {
 
 pub(crate) use plain;
 pub(crate) use plain_enum;
+pub(crate) use plain_newtype;
 
 #[cfg(all(test, feature = "read"))]
 mod tests {

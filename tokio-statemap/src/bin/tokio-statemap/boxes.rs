@@ -34,7 +34,7 @@ pub(crate) fn all() -> Vec<Found> {
     for folder in folders() {
         all.extend(find(&folder).unwrap_or_default());
     }
-    // Those of other users aren't shown to everybody.
+    // Boxes of other users can't be read.
     all.retain(|found| fs::File::open(&found.path).is_ok());
     all
 }

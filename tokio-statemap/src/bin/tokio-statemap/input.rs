@@ -17,7 +17,7 @@ use crate::progress::Progress;
 
 /// The content of an input file.
 pub(crate) enum Content {
-    /// What a black box has: the data of its tasks, and of its workers.
+    /// The data of the tasks, and of the workers, in a black box.
     #[cfg(has_black_box)]
     Box(Vec<Statemap>),
     /// Statemap data, still to be read.
@@ -41,12 +41,13 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     };
     let source = open(file, progress)?;
     let mut source = BufReader::new(progress.count_reads(source));
-    // A box may be empty, or damaged from its first byte on.
     #[cfg(has_black_box)]
-    let is_named_so = file.extension().is_some_and(|end| end == "box");
-    #[cfg(has_black_box)]
-    if is_begin_of_box(source.fill_buf().map_err(failed)?) || is_named_so {
-        return black_box(file);
+    {
+        // A box may be empty, or damaged from its first byte on.
+        let is_named_so = file.extension().is_some_and(|end| end == "box");
+        if is_named_so || is_begin_of_box(source.fill_buf().map_err(failed)?) {
+            return black_box(file);
+        }
     }
     // No text begins with this byte, but each gzip file does.
     let is_gzip = source.fill_buf().map_err(failed)?.first() == Some(&0x1f);
@@ -67,8 +68,8 @@ pub(crate) fn content(file: &Path, progress: &Progress) -> Result<Content, Failu
     Ok(Content::Page { files, html: page })
 }
 
-#[cfg(has_black_box)]
 /// Reads a black box, which has a second file beside this one.
+#[cfg(has_black_box)]
 fn black_box(file: &Path) -> Result<Content, Failure> {
     if file.as_os_str() == "-" {
         let problem = "a black box is read by the name of its file, not from standard input";
@@ -77,8 +78,8 @@ fn black_box(file: &Path) -> Result<Content, Failure> {
     unharmed(file, || data_of(&recovered(file)?, file)).map(Content::Box)
 }
 
+/// Reads a black box, by one of its two files.
 #[cfg(has_black_box)]
-/// Reads the black box of which `file` is one.
 pub(crate) fn recovered(file: &Path) -> Result<Recovered, Failure> {
     recover(file).map_err(|problem| Failure::in_file(file, problem))
 }
@@ -96,8 +97,8 @@ pub(crate) fn unharmed<T>(
     done.unwrap_or_else(|_| Err(Failure::in_file(file, "it is damaged")))
 }
 
-#[cfg(has_black_box)]
 /// Returns the data of a run in a black box, as its outputs would have had it.
+#[cfg(has_black_box)]
 fn data_of(recovered: &Recovered, file: &Path) -> Result<Vec<Statemap>, Failure> {
     let data = recovered.timeline.to_data();
     let problem = |error: &dyn std::fmt::Display| Failure::in_file(file, error);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::choices::BlackBox;
-use crate::recorder::black_box::format::{ChainInBox, Change, Cpu, Head, Place, Round};
+use crate::recorder::black_box::format::{ChainInBox, Change, Cpu, Origin, Place, Round};
 use crate::recorder::black_box::journal::Journal;
 use crate::recorder::black_box::sent::{added, change, place};
 use crate::recorder::black_box::{Sent, modules};
@@ -13,7 +13,6 @@ use crate::recorder::hot::Shared;
 use crate::recorder::process;
 use crate::recorder::store::tap::Tapped;
 use crate::recorder::waits::names;
-use crate::recorder::window::Windows;
 use crate::sys::signal::without_fatal_signals;
 use crate::sys::sync::MutexGuard;
 use crate::util::message::warn;
@@ -25,8 +24,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// If nothing was recorded, a round only says that nothing was.
 const QUIET_PERIOD: Duration = Duration::from_secs(1);
 
-/// How many further samples of long polls, and of what polls compute, there are until they are written again.
+/// The samples of long polls may be written anew each time that so many were taken, once there is no room for more.
 const SOME: u64 = 16;
+
+/// The samples of what polls compute are written anew each time that so many were taken.
 const MANY: u64 = 400;
 
 /// Makes the box of a recorder, if it is to have one and has none.
@@ -85,7 +86,7 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
     kept.flush();
     let waiting = kept.tapped();
     let has_nothing = waiting == 0 && !journal.has_later();
-    if has_nothing && !is_last && (since < QUIET_PERIOD || kept.all_windows().1) {
+    if has_nothing && !is_last && (since < QUIET_PERIOD || kept.is_full()) {
         return Some(PERIOD);
     }
     // Allocated here, and not by a hook that fills it.
@@ -95,9 +96,9 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
         // Nothing is known of the time up to here.
         now = kept.clock.ticks();
     }
-    let mut round = round(recorder, now, &mut journal.sent);
+    let round = round(recorder, now, &mut journal.sent);
     let long_poll = rate.ticks(kept.config.long_poll);
-    without_fatal_signals(|| journal.write(&mut round, *tapped, long_poll, || head(recorder)));
+    without_fatal_signals(|| journal.write(round, *tapped, long_poll, || origin(recorder)));
     if journal.is_over() {
         kept.take_tapped(None);
         return None;
@@ -126,14 +127,10 @@ fn lock_soon(recorder: &Shared) -> Option<MutexGuard<'_, Option<Journal>>> {
     None
 }
 
-fn head(recorder: &Shared) -> Head {
+fn origin(recorder: &Shared) -> Origin {
     let kept = &recorder.kept;
     let program = std::env::current_exe().ok();
-    Head {
-        number: 0,
-        events_before: 0,
-        rounds_before: 0,
-        windows: Windows::default(),
+    Origin {
         pid: std::process::id(),
         program: program.map(|path| path.to_string_lossy().into_owned()),
         runtime: recorder.runtime.name(),
@@ -141,7 +138,6 @@ fn head(recorder: &Shared) -> Head {
         config: kept.config.clone(),
         zero: kept.first_window().unwrap_or_default(),
         utc_at_zero: kept.utc_at_zero(),
-        from: 0,
     }
 }
 
@@ -152,7 +148,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     kept.clock.check_source();
     recorder.machine.note_steal(&kept.clock);
     let lost = kept.lost(0, u64::MAX);
-    let (windows, is_full) = kept.all_windows();
+    let (windows, is_full) = (kept.all_windows(), kept.is_full());
     let roots: Vec<Option<Place>> =
         recorder.roots.locations().iter().map(|location| location.map(place)).collect();
     let locations = recorder.locations.to_vec();
@@ -202,7 +198,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
         now,
         refused: lost.refused_events.saturating_sub(kept.refused_at_drain()),
         reentrant: lost.reentrant_events,
-        windows: change(&mut sent.windows, &windows),
+        windows: change(&mut sent.windows, &windows).then,
         is_full,
         pieces: change(&mut sent.pieces, scale.pieces()),
         rate: Some(scale.run_rate()),

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::choices::BlackBox;
 use crate::recorder::black_box::place::{self, stem};
-use crate::sys::file_lock;
 
 /// A box in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +44,8 @@ pub fn is_live(path: &Path) -> Option<bool> {
     place::lives(path)
 }
 
-/// Returns the process that writes the box of which `path` is the first file, as this process sees its id; `None` if
-/// none does, or that can't be known.
+/// Returns the process that writes the box of which `path` is a file, as this process sees its id; `None` if none does,
+/// or that can't be known.
 pub fn owner(path: &Path) -> Option<u32> {
-    let file = fs::File::open(path).ok()?;
-    file_lock::owner(&file).flatten()
+    place::owner(path).flatten()
 }

@@ -27,6 +27,19 @@ pub(crate) const MAGIC: [u8; 16] = *b"tokio-statemap\0\x01";
 pub(crate) struct Head {
     /// The number of this file, from 0: of two files the one with the higher number is the newer.
     pub(crate) number: u64,
+    pub(crate) origin: Origin,
+    /// The moment of the last round in an earlier file, in ticks; 0 if there is none.
+    pub(crate) from: u64,
+    /// The number of events, and of rounds, in earlier files.
+    pub(crate) events_before: u64,
+    pub(crate) rounds_before: u64,
+    /// The windows that the memory refers to.
+    pub(crate) windows: Windows,
+}
+
+/// The recorder that a box is of.
+#[derive(Debug)]
+pub(crate) struct Origin {
     pub(crate) pid: u32,
     /// The program's file.
     pub(crate) program: Option<String>,
@@ -37,13 +50,6 @@ pub(crate) struct Head {
     /// When recording was first started, in ticks, and UTC then.
     pub(crate) zero: u64,
     pub(crate) utc_at_zero: Duration,
-    /// The moment of the last round in an earlier file, in ticks; 0 if there is none.
-    pub(crate) from: u64,
-    /// The number of events, and of rounds, in earlier files.
-    pub(crate) events_before: u64,
-    pub(crate) rounds_before: u64,
-    /// The windows that the memory refers to.
-    pub(crate) windows: Windows,
 }
 
 /// A list that only grows, or changes in its last part: what to keep of what was written before, and what follows.
@@ -70,7 +76,8 @@ pub(crate) struct Round {
     pub(crate) reentrant: u64,
     /// The number of events that the box had no room for.
     pub(crate) missed: u64,
-    pub(crate) windows: Change<Window>,
+    /// The windows that are new, or ended.
+    pub(crate) windows: Vec<Window>,
     pub(crate) is_full: bool,
     pub(crate) pieces: Change<Piece>,
     pub(crate) rate: Option<Rate>,
@@ -131,15 +138,14 @@ pub(crate) struct Module {
 }
 
 plain! {
-    Head {
-        number, pid, program, runtime, version, config, zero, utc_at_zero, from, events_before, rounds_before,
-        windows,
-    }
+    Head { number, origin, from, events_before, rounds_before, windows }
+    Origin { pid, program, runtime, version, config, zero, utc_at_zero }
     Round {
         now, records, runs, refused, reentrant, missed, windows, is_full, pieces, rate, account, steal, cpu_limit,
         sees_wakers, misses_ready_times, locations, roots, names, chains, waits, not_kept, samples, dropped_samples,
         no_stacks, cpu, modules,
     }
+    Change<T> { keep, then }
     Place { file, line, column }
     ChainInBox { addresses, calls }
     Cpu { stacks, others }
@@ -149,19 +155,6 @@ plain! {
     Sampled { samples, cpu_ns }
     Sample { stream, start_ticks, ticks, blocked, addresses, is_complete }
     BlockedIn { number, descriptor }
-}
-
-impl<T: Plain> Plain for Change<T> {
-    fn write(&self, into: &mut Vec<u8>) {
-        let Self { keep, then } = self;
-        keep.write(into);
-        then.write(into);
-    }
-
-    #[cfg(feature = "read")]
-    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
-        Some(Self { keep: Plain::read(from)?, then: Plain::read(from)? })
-    }
 }
 
 impl Plain for CollectorConfig {

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::config::CollectorConfig;
 use crate::recorder::black_box::Sent;
-use crate::recorder::black_box::format::{Head, MAGIC, Round};
+use crate::recorder::black_box::format::{Head, MAGIC, Origin, Round};
 use crate::recorder::black_box::place::{self, Files};
 use crate::recorder::memory::Memory;
 use crate::recorder::record::events_in;
@@ -105,10 +105,10 @@ impl Journal {
     /// Writes a round, after the head of a file if it begins one. `long_poll` is from when on a poll is long, in ticks.
     pub(crate) fn write(
         &mut self,
-        round: &mut Round,
+        mut round: Round,
         tapped: Tapped,
         long_poll: u64,
-        head: impl FnOnce() -> Head,
+        origin: impl FnOnce() -> Origin,
     ) {
         self.memory.sums.expect_long_poll(&|| long_poll);
         let tapped = self.up_to_now(tapped, round.now);
@@ -117,18 +117,18 @@ impl Journal {
             bytes.extend_from_slice(&MAGIC);
             let head = Head {
                 number: self.number,
+                origin: origin(),
+                from: self.written_at,
                 events_before: self.events,
                 rounds_before: self.rounds,
                 windows: self.windows.clone(),
-                from: self.written_at,
-                ..head()
             };
             frame(&mut bytes, &|into| {
                 head.write(into);
                 self.memory.write(into);
             });
         }
-        note_windows(&mut self.windows, &round.windows.then);
+        note_windows(&mut self.windows, &round.windows);
         if tapped.missed > 0 {
             cut_gap(&mut self.windows, self.written_at, round.now);
         }
@@ -200,21 +200,21 @@ impl Journal {
 
     /// Goes on with smaller files, as there is no more room.
     fn begin_smaller(&mut self) {
-        if self.failures == 0 && !self.is_smaller {
+        if !std::mem::replace(&mut self.is_smaller, true) {
             let path = self.files.paths[0].display();
             warn(format_args!(
                 "the black box keeps fewer events than `max_events`: there is no more room: {path}"
             ));
         }
-        self.is_smaller = true;
         self.failures += 1;
         let reached = if self.len > 0 { self.len } else { self.full_at };
         self.full_at = (reached / 2).max(LEAST_OF_ALL);
         self.begin_next();
-        // The other file goes first. If this fails, there is no room for what comes next, either.
-        let _ = self.file().set_len(0);
-        if self.failures > 1 {
-            let _ = self.files.files.each_ref().map(|file| file.set_len(0));
+        // The older file goes first. If that fails, there is no room for what comes next, either.
+        let both = self.failures > 1;
+        for file in self.files.files.iter().filter(|file| both || std::ptr::eq(*file, self.file()))
+        {
+            let _ = file.set_len(0);
         }
     }
 

@@ -1,8 +1,8 @@
 //! The black box: a file that has what a capture would have, however the process ends.
 //!
 //! The [background thread](crate::recorder::background) writes to it, so a hook does no more than without it while that
-//! thread keeps up, and what is lost by a SIGKILL is what was recorded since the last [round](format::Round). [`journal`] writes the files,
-//! and [`place`] finds a folder for them.
+//! thread keeps up, and what is lost by a SIGKILL is what was recorded since the last [round](format::Round). [`journal`]
+//! writes the files, and [`place`] finds a folder for them.
 
 #[cfg(feature = "read")]
 mod find;
@@ -16,7 +16,7 @@ pub(crate) mod sent;
 pub use find::{Found, find, folders, is_live, owner};
 pub(crate) use modules::modules;
 #[cfg(feature = "read")]
-pub(crate) use place::{lives, paths};
+pub(crate) use place::{lives, open, paths};
 pub(crate) use sent::Sent;
 
 /// Returns whether a file that begins so is one of a black box.

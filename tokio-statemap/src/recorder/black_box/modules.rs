@@ -1,6 +1,7 @@
 //! The program and its libraries, so that a reader can look up their functions.
 
 use crate::recorder::black_box::format::Module;
+use crate::symbols::in_hex;
 use crate::sys::threads::stack::modules::{LoadedModule, changes, copy, loaded};
 
 /// Returns all modules, unless none was loaded or unloaded since `seen`, which is updated.
@@ -40,7 +41,7 @@ fn build_id(module: &LoadedModule) -> Option<String> {
             let Some(owner) = after.get(..owner_len) else { break };
             let Some(id) = after.get(owner_end..owner_end + len) else { break };
             if kind == NT_GNU_BUILD_ID && owner == OWNER {
-                return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
+                return Some(in_hex(id));
             }
             rest = after.get(owner_end + len.next_multiple_of(4)..).unwrap_or_default();
         }
@@ -60,8 +61,7 @@ mod tests {
         let bytes = std::fs::read(program.path.as_ref().unwrap()).unwrap();
         let file = object::File::parse(&bytes[..]).unwrap();
         let id = object::Object::build_id(&file).unwrap();
-        let id = id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-        assert_eq!(program.build_id, id);
+        assert_eq!(program.build_id, id.map(in_hex));
         let here = the_program_has_the_build_id_of_its_file as *const () as u64;
         assert!((program.range.0..program.range.1).contains(&here));
         assert_eq!(modules(&mut seen), None, "nothing was loaded since");

@@ -124,13 +124,22 @@ pub(super) fn stem(entry: &DirEntry) -> Option<String> {
     Some(stem.to_owned())
 }
 
-/// Returns whether the process that writes the box at `path` lives; `None` if that can't be known.
+/// Returns whether the process that writes the box of which `path` is a file lives; `None` if that can't be known.
 pub(crate) fn lives(path: &Path) -> Option<bool> {
-    let first = paths(path)?[0].clone();
-    // A pipe would be waited for.
+    owner(path).map(|owner| owner.is_some())
+}
+
+/// Returns the process that writes the box of which `path` is a file, as this process sees its id, if it lives; `None` if
+/// that can't be known.
+pub(super) fn owner(path: &Path) -> Option<Option<u32>> {
+    let [first, _] = paths(path)?;
+    file_lock::owner(&open(&first).ok()?)
+}
+
+/// Opens a file that may have been made by somebody else. A pipe isn't waited for, and a link isn't followed.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(first).ok()?;
-    file_lock::owner(&file).map(|owner| owner.is_some())
+    File::options().read(true).custom_flags(flags).open(path)
 }
 
 /// Returns the paths of both files of a box, by that of one of them.

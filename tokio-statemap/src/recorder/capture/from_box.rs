@@ -1,8 +1,6 @@
 //! A capture from a black box: what a capture of its recorder would have had in the last round.
 
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +9,19 @@ use crate::recorder::black_box::format::{
     ChainInBox, Change, Cpu, Head, MAGIC, Module, Place, Round,
 };
 use crate::recorder::black_box::journal::{cut_gap, next_frame, note_windows};
-use crate::recorder::black_box::{lives, paths};
+use crate::recorder::black_box::{is_begin_of_box, lives, open, paths};
 use crate::recorder::calls::Function;
-use crate::recorder::capture::{Calls, Capture, SourcePlace};
+use crate::recorder::capture::{Calls, Capture, SourcePlace, up_to_end};
 use crate::recorder::chains::table::{Chain, Places};
 use crate::recorder::clock::{Piece, TickScale};
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::Memory;
 use crate::recorder::record::Record;
-use crate::recorder::store::segment::{Segment, events_of, last_event};
+use crate::recorder::store::segment::{events_of, last_event};
 use crate::recorder::store::tap::{TappedRun, segments};
 use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::watch::{Sample, Samples};
-use crate::recorder::window::{Window, Windows};
+use crate::recorder::window::Windows;
 use crate::util::map::Map;
 use crate::util::plain::{Bytes, Plain};
 
@@ -107,9 +105,7 @@ impl Content {
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let unread = |error: std::io::Error| format!("can't be read: {error}");
-    // A pipe would be waited for, and a link may lead anywhere.
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags).open(path).map_err(unread)?;
+    let file = open(path).map_err(unread)?;
     let found = file.metadata().map_err(unread)?;
     if !found.is_file() || found.len() > MOST_BYTES {
         return Err(
@@ -130,7 +126,7 @@ fn content(bytes: &[u8]) -> Result<Content, String> {
                     .to_owned(),
             );
         }
-        return Err(match bytes.starts_with(&MAGIC[..15]) {
+        return Err(match is_begin_of_box(bytes) {
             true => "this black box is of another version of tokio-statemap".to_owned(),
             false => "this is no black box: its first 16 bytes are others".to_owned(),
         });
@@ -174,7 +170,7 @@ impl State {
     fn add(&mut self, mut round: Round) -> Option<()> {
         self.records.append(&mut round.records);
         self.runs.append(&mut round.runs);
-        note_windows(&mut self.windows, &round.windows.then);
+        note_windows(&mut self.windows, &round.windows);
         if round.missed > 0 {
             cut_gap(&mut self.windows, self.now, round.now);
         }
@@ -224,7 +220,7 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
             state.add(round)?;
         }
     }
-    let (head, memory) = first?;
+    let (Head { origin, events_before, .. }, memory) = first?;
     let State { records, runs, windows, last: round, .. } = state;
     let in_runs =
         runs.iter().map(|run| run.records as usize).try_fold(0_usize, usize::checked_add)?;
@@ -234,41 +230,32 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     memory.live_tasks.window_is_one_of(&windows.all)?;
     let are_in_order = windows.all.is_sorted_by(|a, b| a.from <= b.from)
         && windows.all.iter().all(|window| window.to.is_none_or(|to| to >= window.from));
-    if !are_in_order || head.utc_at_zero > MOST_UTC {
+    if !are_in_order || origin.utc_at_zero > MOST_UTC {
         return None;
     }
-    let mut segments = segments(&records, &runs);
+    let segments = segments(&records, &runs);
     drop(records);
-    // As in a capture: a thread may have read the clock before the round and recorded after it.
-    for segment in &mut segments {
-        segment
-            .truncate(crate::recorder::store::segment::records_until(segment.records(), round.now));
-    }
-    Segment::retain_full(&mut segments);
     let mut texts = Texts::default();
     let scale = TickScale::of_box(state.pieces, round.rate?)?;
-    let last = last_event(&segments);
-    let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(round.now).max(round.now));
-    let end = windows.all.last().map_or(round.now, end_of).max(last.unwrap_or(0));
+    let (up_to_end, end) = up_to_end(&windows.all, last_event(&segments), round.now);
     let stored = events_of(&segments);
-    let up_to_end = windows.all.iter().map(|window| (window.from, end_of(window))).collect();
     let mut capture = Capture {
         lost: Lost {
             refused_events: round.refused,
-            dropped_events: head.events_before.checked_add(state.missed)?,
+            dropped_events: events_before.checked_add(state.missed)?,
             reentrant_events: round.reentrant,
         },
-        config: head.config,
-        runtime: head.runtime,
-        version: head.version,
-        utc_at_zero: head.utc_at_zero,
+        config: origin.config,
+        runtime: origin.runtime,
+        version: origin.version,
+        utc_at_zero: origin.utc_at_zero,
         scale,
-        zero: head.zero,
+        zero: origin.zero,
         windows: up_to_end,
         recorded: Vec::new(),
         windows_before: windows.before.clone(),
-        begin: head.zero,
-        detail: head.zero,
+        begin: origin.zero,
+        detail: origin.zero,
         end,
         pinned: Vec::new(),
         ended: Vec::new(),
@@ -301,7 +288,7 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     };
     // It has no more than it should have.
     capture.limit((stored, u64::MAX), round.is_full, end, &windows.all);
-    Some(Boxed { capture, pid: head.pid, program: head.program, lives, modules: state.modules })
+    Some(Boxed { capture, pid: origin.pid, program: origin.program, lives, modules: state.modules })
 }
 
 /// Texts that live as long as this process, as those of a program do.

@@ -85,6 +85,17 @@ pub(crate) struct Capture {
     pub(crate) calls: Calls,
 }
 
+/// Returns the windows, the last one up to the capture at `now`, and the end of all. The `last` event may be slightly later.
+fn up_to_end(windows: &[Window], last: Option<u64>, now: u64) -> (Vec<(u64, u64)>, u64) {
+    let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(now).max(now));
+    let end = windows.last().map_or(now, end_of).max(last.unwrap_or(0));
+    let mut up_to_end = Vec::with_capacity(windows.len());
+    for window in windows {
+        up_to_end.push((window.from, end_of(window)));
+    }
+    (up_to_end, end)
+}
+
 /// A place in the source, of this process or of one that left a black box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
@@ -142,12 +153,7 @@ impl Capture {
         let zero = windows.first().unwrap_or(*now);
         // Records of the last instant may be slightly later than `now`.
         let last = last_event(&records.segments);
-        let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(*now).max(*now));
-        let end = windows.all.last().map_or(*now, end_of).max(last.unwrap_or(0));
-        let mut up_to_end = Vec::with_capacity(windows.all.len());
-        for window in &windows.all {
-            up_to_end.push((window.from, end_of(window)));
-        }
+        let (up_to_end, end) = up_to_end(&windows.all, last, *now);
         let mut capture = Self {
             config: kept.config.clone(),
             runtime: recorder.runtime.name(),

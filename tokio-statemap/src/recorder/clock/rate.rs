@@ -58,13 +58,4 @@ fn saturated(value: u128) -> u64 {
 }
 
 #[cfg(has_black_box)]
-impl crate::util::plain::Plain for Rate {
-    fn write(&self, into: &mut Vec<u8>) {
-        self.0.write(into);
-    }
-
-    #[cfg(feature = "read")]
-    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
-        u64::read(from).map(Self)
-    }
-}
+crate::util::plain::plain_newtype! { Rate }

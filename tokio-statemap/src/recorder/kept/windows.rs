@@ -212,10 +212,14 @@ impl Kept {
         lock(&self.windows).first()
     }
 
-    /// Returns the windows that are kept, and whether events are refused as `max_events` are kept.
-    pub(crate) fn all_windows(&self) -> (Vec<Window>, bool) {
-        let windows = lock(&self.windows);
-        (windows.all.clone(), windows.is_full)
+    /// Returns the windows that are kept.
+    pub(crate) fn all_windows(&self) -> Vec<Window> {
+        lock(&self.windows).all.clone()
+    }
+
+    /// Returns whether events are refused, as `max_events` are kept.
+    pub(crate) fn is_full(&self) -> bool {
+        lock(&self.windows).is_full
     }
 
     /// Takes the records that entered the store since the last time. Those from now on are copied to `next`, if that is

@@ -343,17 +343,8 @@ pub(crate) fn unpack_spawn(payload: u64) -> (u64, u32) {
 }
 
 #[cfg(has_black_box)]
-impl crate::util::plain::Plain for Record {
-    fn write(&self, into: &mut Vec<u8>) {
-        let Self { ticks, word } = *self;
-        (ticks, word).write(into);
-    }
-
-    #[cfg(feature = "read")]
-    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
-        let (ticks, word) = <_>::read(from)?;
-        Some(Self { ticks, word })
-    }
+crate::util::plain::plain! {
+    Record { ticks, word }
 }
 
 #[cfg(test)]

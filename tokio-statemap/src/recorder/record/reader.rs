@@ -332,37 +332,8 @@ impl<P> ThreadState<P> {
 #[cfg(has_black_box)]
 crate::util::plain::plain! {
     Notes { location, ready_ns, woken_by, late_ns, run_delay_ns, switches, name, wait }
-}
-
-#[cfg(has_black_box)]
-impl<P: crate::util::plain::Plain> crate::util::plain::Plain for OpenPoll<P> {
-    fn write(&self, into: &mut Vec<u8>) {
-        let Self { task, start, ready_ns, more } = self;
-        ((*task, *start), *ready_ns).write(into);
-        more.write(into);
-    }
-
-    #[cfg(feature = "read")]
-    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
-        let ((task, start), ready_ns) = <_>::read(from)?;
-        Some(Self { task, start, ready_ns, more: P::read(from)? })
-    }
-}
-
-#[cfg(has_black_box)]
-impl<P: crate::util::plain::Plain> crate::util::plain::Plain for ThreadState<P> {
-    fn write(&self, into: &mut Vec<u8>) {
-        let Self { worker, worker_since, polls, notes } = self;
-        (*worker, *worker_since).write(into);
-        polls.write(into);
-        notes.write(into);
-    }
-
-    #[cfg(feature = "read")]
-    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
-        let (worker, worker_since) = <_>::read(from)?;
-        Some(Self { worker, worker_since, polls: <_>::read(from)?, notes: <_>::read(from)? })
-    }
+    OpenPoll<P> { task, start, ready_ns, more }
+    ThreadState<P> { worker, worker_since, polls, notes }
 }
 
 #[cfg(test)]

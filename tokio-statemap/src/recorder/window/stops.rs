@@ -99,16 +99,7 @@ crate::util::plain::plain! {
 }
 
 #[cfg(has_black_box)]
-impl crate::util::plain::Plain for Stops {
-    fn write(&self, into: &mut Vec<u8>) {
-        self.0.write(into);
-    }
-
-    #[cfg(feature = "read")]
-    fn read(from: &mut crate::util::plain::Bytes<'_>) -> Option<Self> {
-        <_>::read(from).map(Self)
-    }
-}
+crate::util::plain::plain_newtype! { Stops }
 
 #[cfg(test)]
 mod tests {

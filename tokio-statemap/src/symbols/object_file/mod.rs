@@ -158,7 +158,7 @@ impl ObjectFile {
     }
 }
 
-fn in_hex(bytes: &[u8]) -> String {
+pub(crate) fn in_hex(bytes: &[u8]) -> String {
     let mut hex = String::new();
     for byte in bytes {
         // Writing to a string does not fail.

@@ -194,7 +194,7 @@ impl Progress {
                 stack.map(|stack| tools.frames(&stack)).unwrap_or_default();
             Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
-        // What listeners are told of a poll is known of it afterwards, too: its first sample is kept, also beyond the budget.
+        // Listeners are told of a poll's first sample. It is kept beyond the budget, so that the report has it, too.
         if let (Some(sample), true) = (&sample, is_due || self.samples == 0) {
             self.is_sampled(age);
             samples::add(recorder, sample.clone());

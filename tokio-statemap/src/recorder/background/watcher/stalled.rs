@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::recorder::hot::Shared;
 use crate::recorder::store::look::{Doing, Look};
 
-/// Returns the time in ticks since when each worker of the runtime is in its poll, if that is `time` ago at least. A
-/// worker of which that isn't known counts as one that goes on.
+/// Returns the time in ticks since when each worker of the runtime is in its poll, if that is `time` ago at least. If it
+/// isn't known what a worker does, the runtime doesn't count as stalled.
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "pages ask"))]
 pub(in crate::recorder::background) fn stalled_since(
     recorder: &Shared,
