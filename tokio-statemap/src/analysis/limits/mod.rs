@@ -268,7 +268,6 @@ fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
     for location in &mut sums.locations {
         let (mut polls, mut ns) = (0_u64, 0_u64);
         for &(bound_ns, n) in &location.polls.steps {
-            let bound_ns = bound_ns.min(location.polls.longest_ns);
             if u128::from(bound_ns) > certain_ns {
                 polls = polls.saturating_add(n);
                 ns = ns.saturating_add(bound_ns.saturating_mul(n));

@@ -119,8 +119,6 @@ fn steps(of: &Distribution) -> Vec<Number> {
     let mut steps = Vec::new();
     let mut before = 0;
     for &(bound, n) in &of.steps {
-        // The last bound in the data is the longest value.
-        let bound = bound.min(of.longest_ns);
         steps.extend([Number(bound.saturating_sub(before)), Number(n)]);
         before = bound;
     }
