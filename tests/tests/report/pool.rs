@@ -117,8 +117,9 @@ fn an_exhausted_pool_is_reported_with_the_line_that_spawns() {
     let location = pool.location.expect("it is recorded");
     assert_eq!((location.file, location.line), (file!(), line), "{report}");
     assert_eq!((pool.threads, pool.other_locations), (2, 0), "{report}");
-    // The queue has 48 tasks, or more until both threads have started, and 47 when the first task ends.
-    assert!((47..=50).contains(&pool.most_waiting), "{pool:?}");
+    // The queue has 48 tasks, or more until both threads have started, and 47 when the first task ends. A thread that is kept
+    // from running while it counts them sees what the other one has left of them.
+    assert!((2..=50).contains(&pool.most_waiting), "{pool:?}");
     // 48 tasks end while others wait. Two may end at once and see the same queue.
     assert!((48..=50).contains(&pool.tasks), "{pool:?}");
     assert!(text(&report).contains(EXHAUSTED), "{report}");

@@ -87,7 +87,10 @@ keys! {
     /// - `panic`: code of the program panics, whether the panic is caught or not;
     /// - `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`: the process gets that signal (Unix).
     ///
-    /// See [`guide::exit`](crate::guide::exit#a-page-when-something-goes-wrong).
+    #[cfg_attr(
+        feature = "record",
+        doc = "See [`guide::exit`](crate::guide::exit#a-page-when-something-goes-wrong)."
+    )]
     #[cfg(any(feature = "html", not(feature = "record")))]
     dump_on(triggers: &'static str) => |settings| settings.dump_on = Some(triggers);
     /// Sets how many pages [`dump_on`](Self::dump_on) may write. Default: `3/h, 20 files, 500MB`, which is three pages an
