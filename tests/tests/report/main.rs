@@ -1,5 +1,6 @@
 //! The report names what held the runtime up, and blames no task for what others did.
 
+mod beside;
 mod busy_machine;
 mod computed;
 mod culprits;

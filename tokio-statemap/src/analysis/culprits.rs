@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use super::beside::SeenBeside;
 use super::blame::{Blame, Callers, Function, Weights, causes_without_function, dominant_callers};
 use super::delay::{Delay, is_harm};
 use super::lengths::Lengths;
@@ -35,6 +36,9 @@ pub struct Culprit {
     /// The words for what the function did, which follow its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
     pub blocking_cause: String,
+    /// The function that another thread was in while the polls waited for a lock, which it may hold. `None` if they waited
+    /// for no lock or other thread, or if no function was seen in most of them.
+    pub beside: Option<SeenBeside>,
     /// Where most of the tasks were spawned, by the time that they held workers.
     pub place: Place,
     /// The number of other spawn locations with such polls.
@@ -358,12 +362,16 @@ impl Group {
         if let Some(row) = at_places.get(&place).and_then(|at| at.row) {
             in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
         }
+        let frame = self.frames.heaviest().cloned();
+        let blocking_cause = self.causes.heaviest().cloned().unwrap_or_default();
+        let beside = frame.as_ref().and_then(|frame| SeenBeside::find(timeline, &at, frame));
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let culprit = Culprit {
-            frame: self.frames.heaviest().cloned(),
+            frame,
             callers,
             are_all_callers,
-            blocking_cause: self.causes.heaviest().cloned().unwrap_or_default(),
+            blocking_cause,
+            beside,
             place,
             in_run,
             other_places: self.places.len() - 1,

@@ -3,7 +3,7 @@
 //! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
 //!
 //! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
-//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `own_time`, `long_polls`.
+//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `beside`, `own_time`, `long_polls`.
 //! 3. All polls and waits: `locations`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `blockers`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need
@@ -11,6 +11,7 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
+mod beside;
 mod blame;
 mod blockers;
 mod blocking_cause;
@@ -50,6 +51,7 @@ mod waits;
 mod whole_run;
 mod workers;
 
+pub use beside::SeenBeside;
 pub use computed::{Computed, ComputedIn};
 pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;

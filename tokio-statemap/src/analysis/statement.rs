@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::beside::SeenBeside;
 use super::culprits::Unattributed;
 use super::delay::Delay;
 use super::long_polls::LongPoll;
@@ -113,6 +114,23 @@ pub(super) fn called_from(callers: &[StackFrame], are_all: bool) -> String {
             )
         }
     }
+}
+
+/// Returns a sentence on another thread, which may hold the lock that polls waited for.
+pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
+    let SeenBeside { frame, callers, seen_polls, polls } = beside;
+    let from = match callers.first() {
+        Some(caller) => format!(", called from {}", function_name(caller)),
+        None => String::new(),
+    };
+    let when = match seen_polls == polls {
+        true => "At the same time".to_owned(),
+        false => format!("In {seen_polls} of {polls} such polls"),
+    };
+    format!(
+        "{when} another thread was in {}{from}: that may be what they waited for.",
+        function_name(frame)
+    )
 }
 
 /// Returns a setting in words: `1 ms`.

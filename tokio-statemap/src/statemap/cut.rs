@@ -199,6 +199,13 @@ impl LongPolls {
             sample.at_ns = sample.at_ns.max(begin_ns);
         }
         self.samples.sort_by_key(PollSample::order);
+        self.beside.retain(|sample| {
+            sample.at_ns >= begin_ns && end_ns.is_none_or(|end_ns| sample.at_ns <= end_ns)
+        });
+        for sample in &mut self.beside {
+            sample.poll_start_ns = sample.poll_start_ns.max(begin_ns);
+        }
+        self.beside.sort_by_key(PollSample::order);
     }
 }
 

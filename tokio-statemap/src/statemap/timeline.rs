@@ -188,7 +188,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.tasks = tasks(file, run)?.into();
             timeline.handovers.clone_from(&run.handovers);
             timeline.long_polls.causes = causes(&timeline.tasks, run, first.is_part)?;
-            timeline.long_polls.samples = samples(&timeline.tasks, run)?;
+            timeline.long_polls.samples = samples(&timeline.tasks, &run.long_polls.samples)?;
+            timeline.long_polls.beside = samples(&timeline.tasks, &run.long_polls.beside)?;
             timeline.cpu.clone_from(&run.long_polls.cpu);
             timeline.profile.functions.clone_from(&run.profile);
             timeline.places.waits.clone_from(&run.waits.waits);
@@ -381,8 +382,7 @@ const MOST_OF_POLLS: usize = 1 << 23;
 
 /// Returns the samples of polls, up to a limit: a hostile file may have any number of polls of one thread that start at
 /// the same time.
-fn samples(tasks: &Tasks, run: &Run) -> Result<Vec<PollSample>, String> {
-    let samples = &run.long_polls.samples;
+fn samples(tasks: &Tasks, samples: &[PollSample]) -> Result<Vec<PollSample>, String> {
     if samples.is_empty() {
         return Ok(Vec::new());
     }
@@ -404,7 +404,7 @@ fn samples(tasks: &Tasks, run: &Run) -> Result<Vec<PollSample>, String> {
             ));
         }
     }
-    Ok(samples.clone())
+    Ok(samples.to_vec())
 }
 
 const RUNNING: u32 = TaskState::Running as u32;

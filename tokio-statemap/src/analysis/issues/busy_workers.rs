@@ -19,6 +19,7 @@ use crate::analysis::statement::{
 use crate::analysis::waits::place_label;
 use crate::analysis::workers;
 use crate::trace::timeline::{Poll, Timeline};
+use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::{count, human, percent, share};
@@ -65,6 +66,9 @@ pub struct BusyWorkers {
     /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time
     /// was in polls.
     pub polls_end_at: Option<String>,
+    /// `true` if most of its polls came about as the polled task had woken itself in the poll before, and most of the
+    /// time was between polls.
+    pub tasks_wake_themselves: bool,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,
     /// `true` if there are too few workers: more tasks were ready than there are workers, and no single task dominates.
@@ -148,6 +152,8 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
     });
     let between_share = share(between(row), taken(row))?;
+    let are_many = between_share > 0.5;
+    let polls = if are_many { ManyPolls::find(timeline, row.place) } else { ManyPolls::default() };
     Some(BusyWorkers {
         row: *row,
         own_ns: own_ns(row),
@@ -156,7 +162,8 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         busy_share,
         taken_share: share(taken(row), time_ns)?,
         between_share,
-        polls_end_at: if between_share > 0.5 { polls_end_at(timeline, row.place) } else { None },
+        polls_end_at: polls.end_at,
+        tasks_wake_themselves: polls.are_by_own_wakes,
         ready_tasks,
         are_too_few: is_even
             && ready_tasks >= workers.len() as f64
@@ -170,22 +177,35 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     })
 }
 
-/// Returns where most polls of the tasks of a location ended.
-fn polls_end_at(timeline: &Timeline, place: Place) -> Option<String> {
-    let (mut polls, mut by_wait) = (0_u64, vec![0_u64; timeline.places.waits.len()]);
-    for task in timeline.tasks.seen() {
-        if Place::of_task(task) != place {
-            continue;
-        }
-        for poll in &task.polls {
-            polls += 1;
-            if let Some(n) = poll.wait().and_then(|wait| by_wait.get_mut(wait.index())) {
-                *n += 1;
+/// What most polls of the tasks of a location have in common.
+#[derive(Default)]
+struct ManyPolls {
+    end_at: Option<String>,
+    are_by_own_wakes: bool,
+}
+
+impl ManyPolls {
+    fn find(timeline: &Timeline, place: Place) -> Self {
+        let (mut polls, mut by_wait) = (0_u64, vec![0_u64; timeline.places.waits.len()]);
+        let mut by_own_wakes: u64 = 0;
+        for task in timeline.tasks.seen() {
+            if Place::of_task(task) != place {
+                continue;
+            }
+            for poll in &task.polls {
+                polls += 1;
+                by_own_wakes += u64::from(poll.woken_by() == Some(WokenBy::Task(task.key)));
+                if let Some(n) = poll.wait().and_then(|wait| by_wait.get_mut(wait.index())) {
+                    *n += 1;
+                }
             }
         }
+        let end_at = timeline.all_waits().find(|(id, _)| 2 * by_wait[id.index()] > polls);
+        Self {
+            end_at: end_at.map(|(_, wait)| place_label(wait)),
+            are_by_own_wakes: 2 * by_own_wakes > polls,
+        }
     }
-    let (_, wait) = timeline.all_waits().find(|(id, _)| 2 * by_wait[id.index()] > polls)?;
-    Some(place_label(wait))
 }
 
 /// Returns how long a location's long polls that are not kept in detail held workers, in ns. The machine may account
@@ -219,7 +239,12 @@ impl Finding for BusyWorkers {
             name: "busy workers",
             noun: "task",
             meaning: "The workers had no time left.",
-            advice: "Do less, or use more workers or processors.",
+            advice: match self.tasks_wake_themselves {
+                true => {
+                    "Return Pending only after something else has kept the waker: a channel, a timer, Notify."
+                }
+                false => "Do less, or use more workers or processors.",
+            },
         }
     }
 
@@ -246,6 +271,13 @@ impl Finding for BusyWorkers {
                 count(self.workers as u64, "worker"),
                 if self.workers == 1 { "was" } else { "were" },
                 self.ready_tasks,
+            )),
+            (None, false) if self.tasks_wake_themselves => Statement::new(format!(
+                "The workers were busy {busy} of the time: {tasks} woke {} again and again{}. That took {taken} of their time.",
+                if row.tasks == 1 { "itself" } else { "themselves" },
+                self.polls_end_at
+                    .as_ref()
+                    .map_or_else(String::new, |at| format!(" at {}", clean(at))),
             )),
             (None, false) => Statement::new(format!(
                 "The workers were busy {busy} of the time: {tasks} took {taken} of their time.",
@@ -280,7 +312,7 @@ impl Finding for BusyWorkers {
                 human(self.own_ns / row.worker_polls.max(1)),
                 percent(self.between_share),
             ));
-            if let Some(at) = &self.polls_end_at {
+            if let Some(at) = self.polls_end_at.as_ref().filter(|_| !self.tasks_wake_themselves) {
                 said.add(format!("Most of these polls ended at {}.", clean(at)));
             }
         }

@@ -13,7 +13,7 @@ use crate::analysis::own_time::own_ns;
 use crate::analysis::poll::PollAt;
 use crate::analysis::spots::Spot;
 use crate::analysis::statement::{
-    Statement, called_from, capitalized, delay_sentence, function_name, tasks_of,
+    Statement, beside_sentence, called_from, capitalized, delay_sentence, function_name, tasks_of,
 };
 use crate::trace::timeline::{Poll, Timeline};
 use crate::util::map::Map;
@@ -99,6 +99,7 @@ impl Finding for Stall {
             }
             (None, _) => String::new(),
         });
+        said.add(self.culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
         if !self.culprit.callers.is_empty() {
             said.add(called_from(&self.culprit.callers, self.culprit.are_all_callers));
             said.add(spawned(&self.culprit));

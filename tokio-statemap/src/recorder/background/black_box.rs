@@ -154,7 +154,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     let locations = recorder.locations.to_vec();
     let new_locations = locations.get(sent.locations..).unwrap_or_default();
     let locations = added(&mut sent.locations, new_locations.iter().map(|at| place(at)).collect());
-    let (samples, dropped_samples, no_stacks) = {
+    let (samples, beside, dropped_samples, no_stacks) = {
         let samples = lock(&recorder.samples);
         let count = samples.all.len() as u64 + samples.dropped;
         // Once there is no room for more, others may be replaced by each new one.
@@ -166,7 +166,8 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
             }
             false => Change { keep: sent.samples.len(), then: Vec::new() },
         };
-        (change, samples.dropped, samples.no_stacks)
+        let beside = self::change(&mut sent.beside, &samples.beside);
+        (change, beside, samples.dropped, samples.no_stacks)
     };
     let cpu = {
         let cpu = lock(&recorder.cpu);
@@ -214,6 +215,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
         waits,
         not_kept: places.not_kept,
         samples,
+        beside,
         dropped_samples,
         no_stacks,
         cpu,

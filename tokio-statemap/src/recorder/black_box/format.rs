@@ -94,6 +94,7 @@ pub(crate) struct Round {
     /// The number of waits whose place isn't kept.
     pub(crate) not_kept: u64,
     pub(crate) samples: Change<Sample>,
+    pub(crate) beside: Change<Sample>,
     pub(crate) dropped_samples: u64,
     pub(crate) no_stacks: NoStacks,
     /// What polls computed, if it changed.
@@ -142,7 +143,7 @@ plain! {
     Origin { pid, program, runtime, version, config, zero, utc_at_zero }
     Round {
         now, records, runs, refused, reentrant, missed, windows, is_full, pieces, rate, account, steal, cpu_limit,
-        sees_wakers, misses_ready_times, locations, roots, names, chains, waits, not_kept, samples, dropped_samples,
+        sees_wakers, misses_ready_times, locations, roots, names, chains, waits, not_kept, samples, beside, dropped_samples,
         no_stacks, cpu, modules,
     }
     Change<T> { keep, then }

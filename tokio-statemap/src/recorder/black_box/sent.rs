@@ -19,6 +19,7 @@ pub(crate) struct Sent {
     pub(crate) chains: usize,
     pub(crate) waits: usize,
     pub(crate) samples: Vec<Sample>,
+    pub(crate) beside: Vec<Sample>,
     /// The number of samples that were taken by then.
     pub(crate) sampled: u64,
     /// The number of samples of what polls computed.

@@ -158,6 +158,7 @@ struct State {
     chains: Vec<ChainInBox>,
     waits: Vec<Vec<u32>>,
     samples: Vec<Sample>,
+    beside: Vec<Sample>,
     cpu: Cpu,
     modules: Vec<Module>,
     missed: u64,
@@ -186,6 +187,7 @@ impl State {
         apply(&mut self.chains, &mut round.chains)?;
         apply(&mut self.waits, &mut round.waits)?;
         apply(&mut self.samples, &mut round.samples)?;
+        apply(&mut self.beside, &mut round.beside)?;
         if let Some(cpu) = round.cpu.take() {
             self.cpu = cpu;
         }
@@ -263,6 +265,7 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
         locations: state.locations.iter().map(|at| texts.place(at)).collect(),
         samples: Samples {
             all: state.samples,
+            beside: state.beside,
             dropped: round.dropped_samples,
             no_stacks: round.no_stacks,
         },

@@ -188,6 +188,20 @@ pub(crate) fn task_waker_cloned(task: usize) {
     });
 }
 
+/// Called as the task with this id, which is at this address, is woken by reference on this thread. If it wakes itself in
+/// a poll that cloned no waker, then what the poll ends at is this wake, and no longer what the task waited for before.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+#[inline]
+pub(crate) fn task_woken_by_ref(task: usize, id: u64) {
+    if number() == 0 && waking::is_polled(id) && IS_OF_RUNTIME.with(Cell::get) {
+        OF_RUNTIME.with(|of| {
+            of.task.set(task);
+            of.id.set(tokio::task::try_id());
+            of.captures.capture();
+        });
+    }
+}
+
 /// Returns whether nothing is captured on this thread.
 #[inline]
 pub(crate) fn is_outside() -> bool {

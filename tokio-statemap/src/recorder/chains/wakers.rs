@@ -135,6 +135,11 @@ impl Observer for Captures {
         wakes::woken(task, by_last, waking::who_wakes);
     }
 
+    #[inline]
+    fn woken_by_ref(task: *const (), id: u64) {
+        capture::task_woken_by_ref(task.addr(), id);
+    }
+
     #[inline(never)]
     fn sees(waker: &Waker) -> Sees {
         let Some(id) = tokio::task::try_id() else { return Sees::default() };

@@ -56,6 +56,8 @@ pub(crate) struct BlockedIn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) all: Vec<Sample>,
+    /// What other threads did while polls waited for locks. Each is a sample of another thread than that of its poll.
+    pub(crate) beside: Vec<Sample>,
     /// The number of samples that were taken but not kept.
     pub(crate) dropped: u64,
     /// The number of times that the functions a thread was in could not be found, by reason.

@@ -13,6 +13,7 @@ use crate::trace::timeline::{
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
+mod beside;
 #[cfg(feature = "html")]
 mod one_figure;
 mod seen;

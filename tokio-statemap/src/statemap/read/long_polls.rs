@@ -24,12 +24,14 @@ pub(crate) struct LongPolls {
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     /// The samples, sorted by poll key, then by time.
     pub(crate) samples: Vec<PollSample>,
+    /// What other threads did while polls waited for locks, sorted like the samples.
+    pub(crate) beside: Vec<PollSample>,
     /// The functions of samples, by their indices.
     functions: Vec<StackFrame>,
     /// The CPU time of polls, by stack.
     pub(crate) cpu: CpuTime,
-    /// The number of functions in all samples.
-    frames: usize,
+    /// The number of functions in all samples, and in all of `beside`.
+    frames: (usize, usize),
 }
 
 impl LongPolls {
@@ -45,7 +47,12 @@ impl LongPolls {
             origin: origin.0,
         });
         self.functions.extend(functions);
-        part.samples.drain(..).try_for_each(|sample| self.sample(sample))?;
+        let Self { samples, beside, functions, frames, .. } = self;
+        let mut reader = Samples { list: "samples", samples, functions, frames: &mut frames.0 };
+        part.samples.drain(..).try_for_each(|sample| reader.add(sample))?;
+        let mut reader =
+            Samples { list: "beside", samples: beside, functions, frames: &mut frames.1 };
+        part.beside.drain(..).try_for_each(|sample| reader.add(sample))?;
         part.cpu.drain(..).try_for_each(|stack| self.cpu_stack(stack))
     }
 
@@ -87,50 +94,6 @@ impl LongPolls {
         Ok(())
     }
 
-    fn sample(&mut self, sample: SampleEntry) -> Result<(), String> {
-        let (thread, Number(poll_start_ns), Number(at_ns), blocked_in, is_complete, functions) =
-            sample;
-        let order = (thread, poll_start_ns, at_ns);
-        let is_next = self.samples.last().is_none_or(|last| last.order() <= order);
-        if !is_next || at_ns < poll_start_ns {
-            return Err(
-                "`samples` must be by thread, start and time, none before its poll".to_owned()
-            );
-        }
-        if self.samples.len() >= MOST_SAMPLES {
-            return Err(format!("`samples` are over {MOST_SAMPLES}, which is the limit"));
-        }
-        // The samples are sorted, so those of the current poll are the last ones.
-        let first = self.samples.len().checked_sub(MOST_OF_POLL);
-        let key = (thread, poll_start_ns);
-        if first.is_some_and(|first| self.samples[first].poll_key() == key) {
-            return Err(format!(
-                "`samples` has over {MOST_OF_POLL} of the poll of thread {thread} at \
-                 {poll_start_ns}, which is the limit"
-            ));
-        }
-        if functions.len() > MOST_FRAMES_OF_SAMPLE {
-            return Err(format!(
-                "`samples` has one with over {MOST_FRAMES_OF_SAMPLE} functions, of thread {thread} at \
-                 {at_ns}"
-            ));
-        }
-        self.frames += functions.len();
-        if self.frames > MOST_FRAMES {
-            return Err(format!("`samples` have over {MOST_FRAMES} functions"));
-        }
-        let frames = self.frames_of("samples", functions)?;
-        self.samples.push(PollSample {
-            thread,
-            poll_start_ns,
-            at_ns,
-            blocked_in,
-            frames,
-            is_complete,
-        });
-        Ok(())
-    }
-
     fn cpu_stack(&mut self, (samples, cpu_ns, functions): CpuEntry) -> Result<(), String> {
         let mut sampled = Sampled::default();
         (sampled.samples, sampled.cpu_ns) = (samples.0, cpu_ns.0);
@@ -148,19 +111,79 @@ impl LongPolls {
                  the limit"
             ));
         }
-        let frames = self.frames_of("cpu", functions)?;
+        let frames = frames_of(&self.functions, "cpu", functions)?;
         self.cpu.stacks.push(CpuStack { frames, sampled });
         Ok(())
     }
+}
 
-    /// Returns the functions at these indices of a list.
-    fn frames_of(&self, list: &str, indices: Vec<u32>) -> Result<Vec<StackFrame>, String> {
-        let mut frames = Vec::with_capacity(indices.len());
-        for index in indices {
-            let frame = self.functions.get(index as usize);
-            let no = || format!("`{list}` has an index that `functions` doesn't have");
-            frames.push(frame.ok_or_else(no)?.clone());
+/// The reader of a list of samples.
+struct Samples<'a> {
+    list: &'static str,
+    samples: &'a mut Vec<PollSample>,
+    functions: &'a [StackFrame],
+    /// The number of functions in the samples of the list.
+    frames: &'a mut usize,
+}
+
+impl Samples<'_> {
+    fn add(&mut self, sample: SampleEntry) -> Result<(), String> {
+        let (thread, Number(poll_start_ns), Number(at_ns), blocked_in, is_complete, functions) =
+            sample;
+        let list = self.list;
+        let order = (thread, poll_start_ns, at_ns);
+        let is_next = self.samples.last().is_none_or(|last| last.order() <= order);
+        if !is_next || at_ns < poll_start_ns {
+            return Err(format!(
+                "`{list}` must be by thread, start and time, none before its poll"
+            ));
         }
-        Ok(frames)
+        if self.samples.len() >= MOST_SAMPLES {
+            return Err(format!("`{list}` are over {MOST_SAMPLES}, which is the limit"));
+        }
+        // The samples are sorted, so those of the current poll are the last ones.
+        let first = self.samples.len().checked_sub(MOST_OF_POLL);
+        let key = (thread, poll_start_ns);
+        if first.is_some_and(|first| self.samples[first].poll_key() == key) {
+            return Err(format!(
+                "`{list}` has over {MOST_OF_POLL} of the poll of thread {thread} at \
+                 {poll_start_ns}, which is the limit"
+            ));
+        }
+        if functions.len() > MOST_FRAMES_OF_SAMPLE {
+            return Err(format!(
+                "`{list}` has one with over {MOST_FRAMES_OF_SAMPLE} functions, of thread {thread} at \
+                 {at_ns}"
+            ));
+        }
+        *self.frames += functions.len();
+        if *self.frames > MOST_FRAMES {
+            return Err(format!("`{list}` have over {MOST_FRAMES} functions"));
+        }
+        let frames = frames_of(self.functions, list, functions)?;
+        self.samples.push(PollSample {
+            thread,
+            poll_start_ns,
+            at_ns,
+            blocked_in,
+            frames,
+            is_complete,
+        });
+        Ok(())
     }
+}
+
+/// Returns the functions at these indices of a list.
+fn frames_of(
+    functions: &[StackFrame],
+    list: &str,
+    indices: Vec<u32>,
+) -> Result<Vec<StackFrame>, String> {
+    let mut frames = Vec::with_capacity(indices.len());
+    for index in indices {
+        let frame = functions.get(index as usize);
+        let no = || format!("`{list}` has an index that `functions` doesn't have");
+        frames.push(frame.ok_or_else(no)?.clone());
+    }
+    Ok(frames)
 }

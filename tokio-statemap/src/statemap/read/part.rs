@@ -26,6 +26,7 @@ pub(super) struct Part {
     pub(super) causes: Vec<CauseEntry>,
     pub(super) functions: Vec<FunctionEntry>,
     pub(super) samples: Vec<SampleEntry>,
+    pub(super) beside: Vec<SampleEntry>,
     pub(super) cpu: Vec<CpuEntry>,
     pub(super) profile: Vec<ProfileEntry>,
     pub(super) waits: Vec<WaitEntry>,
@@ -150,7 +151,8 @@ impl Part {
             && self.carried.is_empty()
             && self.local_tasks.is_empty()
             && self.calls.is_empty();
-        let is_of_no_sample = self.samples.is_empty() && self.cpu.is_empty();
+        let is_of_no_sample =
+            self.samples.is_empty() && self.beside.is_empty() && self.cpu.is_empty();
         !(is_of_none && is_of_no_wait && is_of_no_sample && self.profile.is_empty())
     }
 

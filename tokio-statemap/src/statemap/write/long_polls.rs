@@ -67,21 +67,22 @@ impl Parts {
         Ok(functions)
     }
 
-    /// Writes the samples of threads.
+    /// Writes a list of samples of threads.
     pub(super) fn samples<'a>(
         &mut self,
-        timeline: &'a Timeline,
+        list: List,
+        samples: &'a [PollSample],
         indices: &mut Indices<'a>,
         text: &mut Text<'_>,
     ) -> io::Result<()> {
-        for sample in &timeline.long_polls.samples {
+        for sample in samples {
             let functions = self.indices_of(&sample.frames, indices, text)?;
             let PollSample { thread, poll_start_ns, at_ns, is_complete, .. } = *sample;
             let (start_ns, at_ns) = (Number(poll_start_ns), Number(at_ns));
             let blocked_in = sample.blocked_in.as_deref();
             self.entry(
                 text,
-                List::Samples,
+                list,
                 &[&thread, &start_ns, &at_ns, &blocked_in, &is_complete, &functions],
             )?;
         }

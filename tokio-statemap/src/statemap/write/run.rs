@@ -85,6 +85,7 @@ lists! {
     Causes: "causes"
     Functions: "functions"
     Samples: "samples"
+    Beside: "beside"
     Cpu: "cpu"
     Profile: "profile"
     Waits: "waits"
@@ -156,7 +157,9 @@ impl Parts {
             }
             self.causes(timeline, text)?;
             let mut indices = Indices::default();
-            self.samples(timeline, &mut indices, text)?;
+            let long_polls = &timeline.long_polls;
+            self.samples(List::Samples, &long_polls.samples, &mut indices, text)?;
+            self.samples(List::Beside, &long_polls.beside, &mut indices, text)?;
             self.cpu(timeline, &mut indices, text)?;
             self.profile(timeline, text)?;
             self.waits(timeline, &mut indices, text)?;

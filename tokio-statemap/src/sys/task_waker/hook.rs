@@ -21,6 +21,10 @@ pub(crate) trait Observer {
     /// use up the last waker of a task that waits.
     fn woken(task: u64, by_last: bool);
 
+    /// Called before [`woken`](Self::woken) if the task at this address is woken by reference, as a task may do that wakes
+    /// itself.
+    fn woken_by_ref(task: *const (), id: u64);
+
     /// Clones this waker of the task that is polled, and wakes the task by it in both ways. Returns which of these
     /// calls the observer got.
     fn sees(waker: &Waker) -> Sees;
@@ -227,6 +231,9 @@ unsafe fn wake_by_ref<O: Observer>(task: *const ()) {
 unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
     // This is before the wake, as the task may be gone after it. SAFETY: as for this function.
     if let Some(id) = unsafe { ids::of(task) } {
+        if WHICH == WAKE_BY_REF {
+            O::woken_by_ref(task, id);
+        }
         // SAFETY: as for this function.
         O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
     }

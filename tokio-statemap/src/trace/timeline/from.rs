@@ -80,7 +80,8 @@ impl Timeline {
             no_stacks: snapshot.capture.samples.no_stacks,
         };
         let no_stacks = &mut timeline.long_polls.sampling.no_stacks;
-        timeline.long_polls.samples = sample::resolve(snapshot, no_stacks);
+        (timeline.long_polls.samples, timeline.long_polls.beside) =
+            sample::resolve(snapshot, no_stacks);
         timeline.cpu = CpuTime::from_samples(&snapshot.capture.cpu);
         timeline.resolve_waits(&snapshot.capture.places);
         timeline.carry_samples(snapshot.detail_ns);

@@ -18,6 +18,9 @@ pub struct LongPolls {
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     /// The stack samples of long polls, sorted by poll key, then by time.
     pub(crate) samples: Vec<PollSample>,
+    /// What other threads did while polls waited for locks, sorted like the samples. Their threads are those of the
+    /// polls.
+    pub(crate) beside: Vec<PollSample>,
 }
 
 impl Timeline {
@@ -62,6 +65,16 @@ impl Timeline {
         &from[..from.partition_point(|sample| sample.poll_key() == poll.key())]
     }
 
+    /// Returns what other threads did while `poll` waited for a lock, in order of time: stacks of up to four threads at a
+    /// time, which were on a processor, or blocked in something other than a lock. One of them may hold the lock.
+    ///
+    /// A recording keeps 1024 of them. They are known where [`samples`](Self::samples) are.
+    pub fn samples_beside(&self, poll: &Poll) -> &[PollSample] {
+        let beside = &self.long_polls.beside;
+        let from = &beside[first_from(beside, poll.key())..];
+        &from[..from.partition_point(|sample| sample.poll_key() == poll.key())]
+    }
+
     /// Corrects the causes by what the samples show.
     pub(super) fn apply_samples(&mut self) {
         let LongPolls { causes, samples, .. } = &mut self.long_polls;
@@ -89,7 +102,7 @@ impl Timeline {
             }
         }
         crate::util::sort::sort(&mut carried);
-        let samples = &mut self.long_polls.samples;
+        let LongPolls { samples, beside, .. } = &mut self.long_polls;
         let mut thread_before = None;
         for (thread, rest_ns) in carried {
             if thread_before.replace(thread) == Some(thread) {
@@ -98,6 +111,7 @@ impl Timeline {
             let to = first_from(samples, (thread, begin_ns));
             let Some(last) = samples[..to].last() else { continue };
             let from = first_from(samples, last.poll_key());
+            let key = last.poll_key();
             let is_it = last.thread == thread
                 && (rest_ns >= ALWAYS_SEEN_NS
                     || samples[from..to].iter().any(|sample| sample.at_ns >= begin_ns));
@@ -109,11 +123,14 @@ impl Timeline {
             while first > from && samples[first].at_ns > begin_ns {
                 first -= 1;
             }
-            for sample in &mut samples[first..to] {
+            let is_of_poll = |sample: &&mut PollSample| sample.poll_key() == key;
+            for sample in samples[first..to].iter_mut().chain(beside.iter_mut().filter(is_of_poll))
+            {
                 sample.poll_start_ns = begin_ns;
                 sample.at_ns = sample.at_ns.max(begin_ns);
             }
         }
+        crate::util::sort::by_key(beside, PollSample::order);
     }
 }
 

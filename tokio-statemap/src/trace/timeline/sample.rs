@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::recorder::watch::{NoStack, NoStacks, Sample};
+use crate::recorder::watch::{NoStack, NoStacks, Sample, Samples};
 use crate::symbols::{FrameOrigin, Resolver, StackFrame, system_call, with_resolver};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::poll::PollKey;
@@ -81,17 +81,21 @@ pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
     blocked_ns
 }
 
-/// Looks up and sorts the samples of a snapshot. Counts the reasons why samples have no functions
-/// although their addresses are known.
-pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<PollSample> {
-    let number = snapshot.capture.samples.all.len();
+/// Looks up and sorts the samples of a snapshot, and those of what other threads did beside. Counts the reasons why
+/// samples have no functions although their addresses are known.
+pub(super) fn resolve(
+    snapshot: &Snapshot,
+    no_stacks: &mut NoStacks,
+) -> (Vec<PollSample>, Vec<PollSample>) {
+    let Samples { all, beside, .. } = &snapshot.capture.samples;
+    let number = all.len() + beside.len();
     let slow =
         || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
     let _slow = (number > 0).then(slow).flatten();
     let mut samples = Vec::with_capacity(number);
     // All samples are one use of the resolver, and share its time limit.
     let problem = with_resolver(|resolver| {
-        for sample in &snapshot.capture.samples.all {
+        for sample in all.iter().chain(beside) {
             let stack = Stack::from_sample(sample, resolver);
             samples.push(PollSample {
                 thread: sample.stream,
@@ -104,6 +108,7 @@ pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<Poll
         }
         resolver.problem()
     });
+    let mut beside = samples.split_off(all.len());
     if let Some(problem) = problem {
         let why = match problem {
             io::ErrorKind::OutOfMemory => NoStack::NoMemory,
@@ -111,14 +116,15 @@ pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<Poll
         };
         let mut unnamed = 0;
         for (nth, sample) in samples.iter().enumerate() {
-            let addresses = &snapshot.capture.samples.all[nth].addresses;
-            unnamed += u64::from(addresses.len() > 1 && sample.blamed().is_none());
+            unnamed += u64::from(all[nth].addresses.len() > 1 && sample.blamed().is_none());
         }
         no_stacks.add(why, unnamed);
     }
-    limit_stacks(&mut samples);
-    crate::util::sort::by_key(&mut samples, PollSample::order);
-    samples
+    for samples in [&mut samples, &mut beside] {
+        limit_stacks(samples);
+        crate::util::sort::by_key(samples, PollSample::order);
+    }
+    (samples, beside)
 }
 
 /// Cuts off the outermost functions of stacks that are too deep to be read again from data.

@@ -9,7 +9,7 @@ use crate::trace::timeline::places::WaitPlaces;
 use crate::trace::timeline::sample::{PollSample, limit_stacks};
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::trace::timeline::wait::{MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, Wait};
-use crate::trace::timeline::{CpuTime, Timeline, blamed};
+use crate::trace::timeline::{CpuTime, LongPolls, Timeline, blamed};
 
 /// The number of functions that were looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub fn has_addresses(timeline: &Timeline) -> bool {
 
 /// Iterates over the functions of samples, and over those of waits that may be addresses.
 fn functions(timeline: &Timeline) -> impl Iterator<Item = &StackFrame> {
-    let of_samples = timeline.long_polls.samples.iter().flat_map(|sample| &sample.frames);
+    let LongPolls { samples, beside, .. } = &timeline.long_polls;
+    let of_samples = samples.iter().chain(beside).flat_map(|sample| &sample.frames);
     let of_cpu = timeline.cpu.stacks.iter().flat_map(|stack| &stack.frames);
     of_samples.chain(of_cpu).chain(timeline.places.unnamed.functions())
 }
@@ -59,6 +60,7 @@ pub fn symbolize(timelines: &mut [&mut Timeline], binary: &Path) -> Result<Symbo
     let mut names = Names { look_up: &mut look_up, build_id: &build_id, known: HashMap::new() };
     for timeline in timelines.iter_mut() {
         names.fill_in_samples(&mut timeline.long_polls.samples);
+        names.fill_in_samples(&mut timeline.long_polls.beside);
         names.fill_in_cpu(&mut timeline.cpu);
         names.fill_in_waits(&mut timeline.places);
     }

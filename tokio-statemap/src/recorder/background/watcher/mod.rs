@@ -9,6 +9,7 @@
 //!
 //! [Listeners](crate::recorder::watch::listeners) are notified of polls that go on for long, on threads of their own.
 
+mod beside;
 mod budget;
 #[cfg(test)]
 mod captures;
@@ -28,6 +29,7 @@ mod without_stack;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use beside::Beside;
 use budget::Budget;
 use cpu::CpuSampler;
 use looked_at::{Awake, Then, remove_repeated};
@@ -52,6 +54,7 @@ struct Tools {
     notifier: Notifier,
     budget: Budget,
     cpu: CpuSampler,
+    beside: Beside,
 }
 
 /// The watcher of long polls.
@@ -109,6 +112,7 @@ impl Watcher {
             return self.give_up();
         }
         let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
+        self.tools.take_beside();
         self.resting.end(Instant::now(), self.tools.budget.more_samples(), &mut self.awake);
         self.look(most);
         self.look_soon(most);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::notified::Notified;
 use super::notifier::LongPoll;
-use super::{Tools, samples, without_stack};
+use super::{Tools, beside, samples, without_stack};
 use crate::recorder::clock;
 use crate::recorder::hot::Shared;
 use crate::recorder::store::buffer::Buffer;
@@ -129,6 +129,9 @@ impl Progress {
             }
             // Other threads may be asked instead.
             self.request = None;
+            if tools.beside.is_asked() {
+                return Next::Usual;
+            }
             let time = self.next_age.saturating_sub(age + AHEAD);
             let owed = tools.budget.until_more_samples().unwrap_or_default();
             return Next::Later(if may_be_sampled { time.max(owed) } else { FOREVER });
@@ -202,6 +205,10 @@ impl Progress {
                 Some(why) => without_stack::note_refusal(recorder, why, thread),
                 None => without_stack::note(recorder, sample, tools.unwinder.as_ref()),
             }
+            let waits_for_lock = sample.blocked.as_ref().is_some_and(BlockedIn::is_lock);
+            if waits_for_lock && self.samples <= beside::MOST_OF_POLL {
+                tools.look_beside(recorder, buffer, sample);
+            }
         }
         self.notify(recorder, (look, task, age), (sample, is_taken_away), to, tools);
         Next::Usual
@@ -258,17 +265,7 @@ impl Progress {
     /// Returns what a thread that is blocked waits in; `None` if it runs again.
     fn blocked(&mut self, thread: i32) -> Option<Seen> {
         (self.looks, self.waits) = (0, 0);
-        let wait = || (proc::system_call(thread), proc::turns(thread));
-        let now = wait();
-        let copy = now.0.map(|call| (BlockedIn::from_call(&call), stack::copy_blocked(&call)));
-        // The thread must still be in the same wait, so that its registers match its stack.
-        let is_over = now.0.is_none() && proc::tells_calls();
-        if is_over || wait() != now || proc::state(thread) != ThreadState::Blocked {
-            return None;
-        }
-        // Without the right to see more, it is only known that the thread is blocked.
-        let (call, stack) = copy.unwrap_or((BlockedIn::UNKNOWN, None));
-        Some(Seen::Blocked(call, stack))
+        copy_of_blocked(thread).map(|(call, stack)| Seen::Blocked(call, stack))
     }
 
     /// Returns what a thread that isn't blocked does, or when to look again if that isn't known yet. `ran` is known
@@ -338,6 +335,20 @@ impl Tools {
     }
 }
 
+/// Returns what a thread is blocked in, and its stack; `None` if it runs again.
+pub(super) fn copy_of_blocked(thread: i32) -> Option<(BlockedIn, Option<StackCopy>)> {
+    let wait = || (proc::system_call(thread), proc::turns(thread));
+    let now = wait();
+    let copy = now.0.map(|call| (BlockedIn::from_call(&call), stack::copy_blocked(&call)));
+    // The thread must still be in the same wait, so that its registers match its stack.
+    let is_over = now.0.is_none() && proc::tells_calls();
+    if is_over || wait() != now || proc::state(thread) != ThreadState::Blocked {
+        return None;
+    }
+    // Without the right to see more, it is only known that the thread is blocked.
+    Some(copy.unwrap_or((BlockedIn::UNKNOWN, None)))
+}
+
 /// Returns the age from which on a poll is sampled.
 fn first_age(recorder: &Shared) -> Duration {
     recorder.kept.config.long_poll.clamp(LEAST_AGE, SECOND_AGE)
@@ -358,6 +369,11 @@ impl BlockedIn {
     /// The call of a thread in a program that may not look at itself, for example because it has more rights than its
     /// user.
     const UNKNOWN: Self = Self { number: proc::UNKNOWN_CALL, descriptor: None };
+
+    /// Returns whether it is the call in which a thread waits for a lock, or for another thread in another way.
+    fn is_lock(&self) -> bool {
+        self.number == libc::SYS_futex
+    }
 
     fn from_call(call: &proc::SystemCall) -> Self {
         let takes_descriptor = [

@@ -1,0 +1,162 @@
+//! What other threads do while a poll waits for a lock. One of them may hold it, and it need not be a worker.
+
+use std::sync::Weak;
+
+use super::Tools;
+use super::progress::copy_of_blocked;
+use crate::recorder::clock;
+use crate::recorder::hot::Shared;
+use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::look::{Doing, Look};
+use crate::recorder::watch::{BlockedIn, Sample};
+use crate::sys::threads;
+use crate::sys::threads::proc::{self, ThreadState};
+use crate::sys::threads::stack::{Answer, Request, RunningStack, StackCopy};
+use crate::util::sync::lock;
+
+/// The most samples that are kept of what threads did beside a poll.
+const MOST: usize = 1024;
+
+/// The most samples of one poll beside which others are looked at.
+pub(super) const MOST_OF_POLL: u32 = 6;
+
+/// The most threads whose states are read at once, and the most of these whose stacks are.
+const MOST_STATES: usize = 128;
+const MOST_STACKS: usize = 4;
+
+/// The number of rounds for which a thread that was asked for its stack may have its turn.
+const ROUNDS: u32 = 6;
+
+/// System calls of threads that are idle, or that wait for a lock as well.
+const IDLE: [i64; 8] = [
+    libc::SYS_futex,
+    libc::SYS_epoll_pwait,
+    libc::SYS_ppoll,
+    libc::SYS_rt_sigtimedwait,
+    libc::SYS_accept4,
+    libc::SYS_wait4,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
+    #[cfg(not(target_arch = "x86_64"))]
+    libc::SYS_epoll_pwait2,
+    libc::SYS_pselect6,
+];
+
+/// The threads that were asked for their stacks while polls wait for locks.
+#[derive(Debug, Default)]
+pub(super) struct Beside(Vec<Asked>);
+
+#[derive(Debug)]
+struct Asked {
+    recorder: Weak<Shared>,
+    /// The buffer of the thread that waits, and the sample that shows it.
+    buffer: &'static Buffer,
+    waits: Sample,
+    request: Request,
+    rounds: u32,
+}
+
+impl Beside {
+    /// Returns whether threads were asked that may still answer.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+impl Tools {
+    /// Looks at the other threads of the process while the thread of `buffer` waits for a lock, as the sample `waits` shows.
+    pub(super) fn look_beside(
+        &mut self,
+        recorder: &Shared,
+        buffer: &'static Buffer,
+        waits: &Sample,
+    ) {
+        let Ok(all) = std::fs::read_dir("/proc/self/task") else { return };
+        let (own, waiter) = (threads::id(), buffer.watched.thread());
+        let mut stacks = 0;
+        for thread in all.flatten().take(MOST_STATES) {
+            let id = thread.file_name().to_str().and_then(|name| name.parse().ok());
+            let Some(id) = id.filter(|id| ![own, waiter].contains(id)) else { continue };
+            if stacks == MOST_STACKS {
+                break;
+            }
+            match proc::state(id) {
+                ThreadState::Runnable => {
+                    if let Ok(request) = Request::new(id, clock::ticks) {
+                        let recorder = recorder.this();
+                        let waits = Sample { addresses: Box::default(), ..waits.clone() };
+                        self.beside.0.push(Asked { recorder, buffer, waits, request, rounds: 0 });
+                        stacks += 1;
+                    }
+                }
+                ThreadState::Blocked => {
+                    let is_idle = |call: proc::SystemCall| IDLE.contains(&call.number);
+                    if proc::system_call(id).is_none_or(is_idle) {
+                        continue;
+                    }
+                    if let Some((blocked, Some(stack))) = copy_of_blocked(id) {
+                        self.add_beside(
+                            recorder,
+                            waits,
+                            recorder.kept.clock.ticks(),
+                            Some(blocked),
+                            &stack,
+                        );
+                        stacks += 1;
+                    }
+                }
+                ThreadState::Unknown => {}
+            }
+        }
+    }
+
+    /// Takes the stacks of threads that were asked for them, if the poll still went on when they were copied.
+    pub(super) fn take_beside(&mut self) {
+        let mut left = Vec::new();
+        for mut asked in std::mem::take(&mut self.beside.0) {
+            let Some(recorder) = asked.recorder.upgrade() else { continue };
+            match asked.request.answer() {
+                Answer::NotYet if asked.rounds < ROUNDS => {
+                    asked.rounds += 1;
+                    left.push(asked);
+                }
+                Answer::NotYet | Answer::Late => {}
+                Answer::Copied(RunningStack { stack, time }) => {
+                    let look = Look::before(asked.buffer, time);
+                    let is_it = look.is_some_and(|look| {
+                        look.stream == asked.waits.stream
+                            && matches!(look.doing, Doing::Poll { start_ticks, .. } if start_ticks == asked.waits.start_ticks)
+                    });
+                    if is_it {
+                        self.add_beside(&recorder, &asked.waits, time, None, &stack);
+                    }
+                }
+            }
+        }
+        self.beside.0 = left;
+    }
+
+    fn add_beside(
+        &mut self,
+        recorder: &Shared,
+        waits: &Sample,
+        ticks: u64,
+        blocked: Option<BlockedIn>,
+        stack: &StackCopy,
+    ) {
+        self.budget.start();
+        let (addresses, is_complete) = self.frames(stack);
+        let mut samples = lock(&recorder.samples);
+        if samples.beside.len() < MOST {
+            let Sample { stream, start_ticks, .. } = *waits;
+            samples.beside.push(Sample {
+                stream,
+                start_ticks,
+                ticks,
+                blocked,
+                addresses,
+                is_complete,
+            });
+        }
+    }
+}

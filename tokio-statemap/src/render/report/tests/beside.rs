@@ -1,0 +1,76 @@
+//! What another thread did while polls waited for a lock is said, if it was seen in most of them.
+
+use super::seen::asleep;
+use super::*;
+use crate::trace::timeline::{FrameOrigin, PollSample, StackFrame};
+
+/// Returns a timeline of two polls of 200 ms that wait for a lock, and what other threads did beside each: functions of
+/// the program, the innermost first, and whether the thread was on a processor.
+fn locked(beside: [&[(&[&str], bool)]; 2]) -> Timeline {
+    let polls = [poll(100 * MS, 200 * MS, 0, 0), poll(400 * MS, 200 * MS, 0, 0)];
+    let mut timeline = timeline(990);
+    timeline.long_polls.sampling.state = SamplingState::On;
+    for (poll, beside) in polls.iter().zip(beside) {
+        let waits = PollSample { blocked_in: Some("futex".into()), ..asleep(poll, "shop::price") };
+        for (functions, runs) in beside {
+            let frame = |(nth, function): (usize, &&str)| StackFrame {
+                function: (**function).into(),
+                file: Some("src/jobs.rs".into()),
+                line: Some(40 + nth as u32),
+                origin: FrameOrigin::Program,
+            };
+            timeline.long_polls.beside.push(PollSample {
+                blocked_in: (!runs).then(|| "clock_nanosleep".into()),
+                frames: functions.iter().enumerate().map(frame).collect(),
+                ..waits.clone()
+            });
+        }
+        timeline.long_polls.samples.push(waits);
+    }
+    let waits = polls.map(|of| poll(of.start_ns() + 200 * MS, US, 1, 200 * MS));
+    *timeline.tasks = vec![
+        task(1, at("src/jobs.rs", 7, 5), polls.to_vec()),
+        task(2, at("src/x.rs", 1, 1), waits.to_vec()),
+    ];
+    timeline
+}
+
+fn said(beside: [&[(&[&str], bool)]; 2]) -> Option<String> {
+    let verdict = verdict(&locked(beside));
+    let (_, rest) = verdict.split_once("another thread was in ")?;
+    Some(rest.split_once(": that may be")?.0.to_owned())
+}
+
+const RELOADS: (&[&str], bool) = (&["shop::reload", "shop::refresh"], true);
+const SLEEPS: (&[&str], bool) = (&["shop::monitor"], false);
+
+#[test]
+fn the_other_thread_is_named_with_its_caller() {
+    let reload = "shop::reload at src/jobs.rs:40, called from shop::refresh at src/jobs.rs:41";
+    assert_eq!(said([&[RELOADS], &[RELOADS]]).as_deref(), Some(reload));
+    let verdict = verdict(&locked([&[RELOADS], &[]]));
+    assert!(verdict.contains("At the same time another thread was in shop::reload"), "{verdict}");
+    // The function that was seen in both polls is named, and not what it called in one of them.
+    let builds = (&["shop::build", "shop::reload", "shop::refresh"][..], true);
+    let from = "shop::reload at src/jobs.rs:41, called from shop::refresh at src/jobs.rs:42";
+    assert_eq!(said([&[builds], &[RELOADS]]).as_deref(), Some(from));
+}
+
+#[test]
+fn one_that_runs_comes_before_one_that_sleeps() {
+    let named = |beside| said([beside, beside]).expect("one is named");
+    assert!(named(&[SLEEPS, RELOADS]).starts_with("shop::reload"));
+    assert!(named(&[RELOADS, SLEEPS]).starts_with("shop::reload"));
+    assert!(named(&[SLEEPS]).starts_with("shop::monitor"));
+}
+
+#[test]
+fn nobody_is_named_who_was_seldom_seen_or_waits_as_well() {
+    assert_eq!(said([&[], &[]]), None);
+    assert_eq!(said([&[RELOADS], &[SLEEPS]]), None);
+    let waits = (&["std::table", "shop::price", "shop::handle"][..], true);
+    assert_eq!(said([&[waits], &[waits]]), None);
+    // Either may hold the lock.
+    let builds = (&["shop::build"][..], true);
+    assert_eq!(said([&[RELOADS, builds], &[RELOADS, builds]]), None);
+}
