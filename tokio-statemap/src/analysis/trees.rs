@@ -16,17 +16,6 @@ use crate::trace::timeline::{
 };
 use crate::util::map::Map;
 
-/// Paths of Tokio's functions that wait for something outside of the program. The runtime's driver, a child process or
-/// a thread wakes their tasks.
-pub(super) const WOKEN_FROM_OUTSIDE: [&str; 6] = [
-    "tokio::time::",
-    "tokio::net::",
-    "tokio::io::",
-    "tokio::signal::",
-    "tokio::process::",
-    "tokio::fs::",
-];
-
 /// A live task, its state, and the functions that it is in.
 ///
 /// `Display` writes a few lines: the task, and the functions, the outermost first.
@@ -56,9 +45,9 @@ pub struct TaskTree {
     pub is_older: bool,
     /// Its place, as far as that is known.
     pub place: TreePlace,
-    /// `true` if it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for a timer, a
-    /// signal or I/O.
-    pub is_maybe_forgotten: bool,
+    /// `true` if it has waited for over 1 s and half of what was recorded, and nothing kept its waker. Whether a waker is
+    /// ever used isn't known, so a task whose waker was kept isn't said to be forgotten.
+    pub is_forgotten: bool,
 }
 
 /// The place of a task, as far as that is known.
@@ -229,7 +218,7 @@ impl Timeline {
             state,
             for_ns,
             is_older,
-            is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place),
+            is_forgotten: self.is_forgotten(state, for_ns, &place),
             place,
         }
     }
@@ -238,8 +227,8 @@ impl Timeline {
     fn cut_tree(&self, task: &Task, cut: CutWait) -> TaskTree {
         let (state, for_ns) = (TaskState::Waiting, cut.for_ns());
         let place = self.place_of(self.waiting(cut.wait), task.key);
-        let is_maybe_forgotten = self.is_maybe_forgotten(state, for_ns, &place);
-        TaskTree { state, for_ns, is_older: false, is_maybe_forgotten, place, ..self.tree(task) }
+        let is_forgotten = self.is_forgotten(state, for_ns, &place);
+        TaskTree { state, for_ns, is_older: false, is_forgotten, place, ..self.tree(task) }
     }
 
     fn local_tree(&self, task: &LocalTask) -> TaskTree {
@@ -255,7 +244,7 @@ impl Timeline {
             state: TaskState::Waiting,
             for_ns,
             is_older: false,
-            is_maybe_forgotten: self.is_maybe_forgotten(TaskState::Waiting, for_ns, &place),
+            is_forgotten: self.is_forgotten(TaskState::Waiting, for_ns, &place),
             place,
         }
     }
@@ -320,15 +309,10 @@ impl Timeline {
         TreePlace::Polled(inner)
     }
 
-    fn is_maybe_forgotten(&self, state: TaskState, for_ns: u64, place: &TreePlace) -> bool {
+    fn is_forgotten(&self, state: TaskState, for_ns: u64, place: &TreePlace) -> bool {
         let waits_for_long =
             state == TaskState::Waiting && for_ns >= LONG_WAIT_NS.max(self.length_ns() / 2);
-        waits_for_long
-            && match place {
-                TreePlace::NothingWakes => true,
-                TreePlace::Waits(frames) => !frames.iter().any(TreeFrame::is_woken_from_outside),
-                _ => false,
-            }
+        waits_for_long && *place == TreePlace::NothingWakes
     }
 }
 
@@ -339,20 +323,6 @@ impl TreeFrame {
             file: frame.file.as_deref().map(str::to_owned),
             line: frame.line,
             ..Self::default()
-        }
-    }
-
-    /// Returns whether the runtime's driver, a child process or a thread ends the wait, so that it will end.
-    fn is_woken_from_outside(&self) -> bool {
-        const WOKEN_BY_RUNTIME: [&str; 2] = ["tokio::runtime::", "tokio::task::"];
-        match &self.awaits[..] {
-            [] => {
-                let name = self.function.trim_start_matches("async ");
-                let name = name.trim_start_matches("an async fn of ").trim_start_matches('<');
-                let begins_with = |paths: &[&str]| paths.iter().any(|path| name.starts_with(path));
-                begins_with(&WOKEN_FROM_OUTSIDE) || begins_with(&WOKEN_BY_RUNTIME)
-            }
-            awaits => awaits.iter().any(Self::is_woken_from_outside),
         }
     }
 }

@@ -105,8 +105,8 @@ fn add_group(text: &mut String, group: &TreeGroup<'_>) {
         1 => format!(" {verb} for {least}{}", human(tree.for_ns)),
         _ => format!(" {verb} for {} to {least}{}", human(group.least_ns), human(tree.for_ns)),
     };
-    if tree.is_maybe_forgotten {
-        text.push_str(", maybe forgotten");
+    if tree.is_forgotten {
+        text.push_str(", forgotten");
     }
     if let Some(outer) = &tree.polled_in {
         *text += &format!(", polled in {outer}");

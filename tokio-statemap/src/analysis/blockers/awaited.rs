@@ -1,6 +1,5 @@
 //! Classifies the things that tasks wait for, by whether the wait may last for ever.
 
-use crate::analysis::trees::WOKEN_FROM_OUTSIDE;
 use crate::analysis::waits::without_types;
 use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
@@ -20,6 +19,17 @@ pub(in crate::analysis) enum Awaited {
     Nothing,
     Unknown,
 }
+
+/// Paths of Tokio's functions that wait for something outside of the program. The runtime's driver, a child process or
+/// a thread wakes their tasks.
+const WOKEN_FROM_OUTSIDE: [&str; 6] = [
+    "tokio::time::",
+    "tokio::net::",
+    "tokio::io::",
+    "tokio::signal::",
+    "tokio::process::",
+    "tokio::fs::",
+];
 
 /// Parts of the paths of Tokio's functions that wait for something that another task must release. Of an async function
 /// that was inlined, only the module may be known.

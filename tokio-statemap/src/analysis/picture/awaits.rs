@@ -57,7 +57,7 @@ pub(crate) struct StillHere {
     pub(crate) row: u32,
     pub(crate) tasks: usize,
     pub(crate) for_ns: u64,
-    pub(crate) is_maybe_forgotten: bool,
+    pub(crate) is_forgotten: bool,
 }
 
 impl Awaits {
@@ -96,7 +96,7 @@ impl Awaits {
                 row: row as u32,
                 tasks: group.tasks,
                 for_ns: group.longest.for_ns,
-                is_maybe_forgotten: group.longest.is_maybe_forgotten,
+                is_forgotten: group.longest.is_forgotten,
             });
         }
         Some(Self { still, frames: frames.all, places, lines, notes })

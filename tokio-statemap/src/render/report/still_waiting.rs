@@ -25,7 +25,7 @@ impl Report {
                 1 => String::new(),
                 n => format!(" and {}", count(n as u64 - 1, "other task")),
             };
-            let forgotten = if tree.is_maybe_forgotten { ", maybe forgotten" } else { "" };
+            let forgotten = if tree.is_forgotten { ", forgotten" } else { "" };
             let name = name.unwrap_or_default();
             let waited = human(tree.for_ns);
             lines.push(keep_right(

@@ -30,7 +30,7 @@ fn tree(id: u64, place: TreePlace) -> TaskTree {
         for_ns: 40 * MS,
         is_older: false,
         place,
-        is_maybe_forgotten: false,
+        is_forgotten: false,
     }
 }
 
@@ -49,12 +49,12 @@ fn a_task_that_waits() {
     let named = TaskTree {
         name: Some("cart".to_owned()),
         is_older: true,
-        is_maybe_forgotten: true,
+        is_forgotten: true,
         polled_in: Some("main".to_owned()),
         location: None,
         ..tree(7, TreePlace::Unknown)
     };
-    let text = "task-7 \"cart\" waits for at least 40.0 ms, maybe forgotten, polled in main";
+    let text = "task-7 \"cart\" waits for at least 40.0 ms, forgotten, polled in main";
     assert_eq!(named.to_string(), text);
     let root = TaskTree { id: None, task: "main".to_owned(), ..tree(0, TreePlace::NothingWakes) };
     let text = "main (src/shop.rs:7:5) waits for 40.0 ms
@@ -131,7 +131,7 @@ fn equal_trees_are_folded() {
         TaskTree { id: None, task: "main".to_owned(), ..tree(0, TreePlace::Unknown) },
         TaskTree { for_ns: 9 * MS, ..tree(1, instrumented("cart=1")) },
         tree(2, instrumented("cart=2")),
-        TaskTree { is_maybe_forgotten: true, ..tree(3, TreePlace::NothingWakes) },
+        TaskTree { is_forgotten: true, ..tree(3, TreePlace::NothingWakes) },
         TaskTree { state: TaskState::Running, ..tree(4, TreePlace::Unknown) },
         TaskTree { state: TaskState::Spawned, ..tree(5, TreePlace::Unknown) },
         TaskTree { state: TaskState::Spawned, for_ns: 41 * MS, ..tree(6, TreePlace::Unknown) },
@@ -153,7 +153,7 @@ task-2 and 1 other task (spawned at src/shop.rs:7:5) wait for 9.00 ms to 40.0 ms
   └ payment: shop::pay at src/shop.rs:12 (for 3.00 ms; cart=2, …)
     └ tokio::sync::mutex::Mutex<T>::lock
 
-task-3 (spawned at src/shop.rs:7:5) waits for 40.0 ms, maybe forgotten
+task-3 (spawned at src/shop.rs:7:5) waits for 40.0 ms, forgotten
   for a future that took no waker: nothing will wake the task
 
 task-4 (spawned at src/shop.rs:7:5) is polled for 40.0 ms

@@ -14,7 +14,7 @@ fn tree(id: u64, for_ns: u64, place: TreePlace) -> TaskTree {
         for_ns,
         is_older: false,
         place,
-        is_maybe_forgotten: false,
+        is_forgotten: false,
     }
 }
 

@@ -36,19 +36,19 @@ fn what_is_not_known_is_left_out() {
     }];
     let expected = json!([
         { "task": "main", "id": null, "location": null, "state": "waiting", "for_ns": 7 * S,
-            "place": "nothing_wakes", "is_maybe_forgotten": true },
+            "place": "nothing_wakes", "is_forgotten": true },
         { "task": "task-7", "id": 7, "name": "cart", "location": "src/shop.rs:7:5", "state": "waiting",
-            "for_ns": 7 * S, "is_maybe_forgotten": true, "place": { "waits": [
+            "for_ns": 7 * S, "is_forgotten": false, "place": { "waits": [
                 { "function": "async shop::pay", "file": "src/shop.rs", "line": 12, "name": "payment",
                     "for_ns": 8 * S, "fields": "cart=7",
                     "awaits": [{ "function": "tokio::sync::notify::Notified" }] },
             ] } },
         { "task": "task-8", "id": 8, "location": "src/shop.rs:7:5", "state": "waiting", "for_ns": 10 * S,
-            "is_older": true, "place": "unknown", "is_maybe_forgotten": false },
+            "is_older": true, "place": "unknown", "is_forgotten": false },
         { "task": "task-11", "id": 11, "location": "src/shop.rs:7:5", "polled_in": "task-8",
-            "state": "waiting", "for_ns": S, "place": "unknown", "is_maybe_forgotten": false },
+            "state": "waiting", "for_ns": S, "place": "unknown", "is_forgotten": false },
         { "task": "task-9", "id": 9, "location": "src/shop.rs:7:5", "state": "running", "for_ns": 7 * S,
-            "is_maybe_forgotten": false, "place": { "polled": [
+            "is_forgotten": false, "place": { "polled": [
                 { "function": "shop::print", "file": "src/shop.rs", "line": 30 },
             ] } },
     ]);

@@ -51,7 +51,7 @@ fn nanos(ns: u128) -> u64 {
 fn still_here(still: &StillHere, rows: &[u32]) -> Raw {
     object(&[
         ("for", &still.for_ns),
-        ("forgotten", &still.is_maybe_forgotten),
+        ("forgotten", &still.is_forgotten),
         ("row", &rows[still.row as usize]),
         ("tasks", &still.tasks),
     ])

@@ -77,6 +77,6 @@ export class WaitsTab {
     },
     make("span", { class: "place" }, `${shorten(visible(section.name(of.row)), 30)}${others}`),
     make("span", { class: "length" }, formatNs(of.for)),
-    make("span", { class: "about" }, of.forgotten ? make("b", {}, "maybe forgotten · ") : null, place === null ? "unknown place" : shorten(visible(place.label), 80)));
+    make("span", { class: "about" }, of.forgotten ? make("b", {}, "forgotten · ") : null, place === null ? "unknown place" : shorten(visible(place.label), 80)));
   }
 }
