@@ -8,6 +8,7 @@ fn main() {
     alias("has_stacks", "CARGO_FEATURE_STACKS");
     alias("has_wakes", "CARGO_FEATURE_WAKES");
     alias("has_black_box", "CARGO_FEATURE_BLACK_BOX");
+    alias("has_recover", "CARGO_FEATURE_RECOVER");
     #[cfg(feature = "html")]
     page::pack();
 }

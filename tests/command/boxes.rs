@@ -107,6 +107,89 @@ fn the_boxes_of_the_last_two_dead_processes_stay() {
 }
 
 #[test]
+#[test]
+fn the_next_start_names_a_dead_box_once_and_writes_its_page() {
+    let folder = folder("boxes-next");
+    let (mut command, boxes) = program(&folder);
+    let mut first = Running::start(command.arg("block"));
+    first.wait_for("ready");
+    wait_until_ps_says(&folder, "boxes", "boxed::blocks_forever");
+    first.signal(libc::SIGKILL);
+    let pid = first.id();
+    assert_eq!(first.end().stderr, "");
+    let first_box = names_in(&boxes).into_iter().find(|name| name.ends_with(".0.box")).unwrap();
+
+    let mut second = Running::start(command.arg("block"));
+    let page = format!("crash-{pid}.html");
+    let wrote = format!(
+        "tokio-statemap: wrote {}: what boxed (process {pid}) did",
+        folder.join(&page).display()
+    );
+    second.wait_for("ready").wait_for_stderr(&wrote);
+    wait_until_ps_says(&folder, "boxes", "runs");
+    second.signal(libc::SIGKILL);
+    let second_pid = second.id();
+    let named = |pid, path: String| {
+        format!(
+            "tokio-statemap: boxed (process {pid}) did not end in order: `tokio-statemap recover {path}` shows what it did\n"
+        )
+    };
+    let path = |name: &str| boxes.join(name).display().to_string();
+    assert_eq!(second.end().stderr, format!("{}{wrote}\n", named(pid, path(&first_box))));
+    run(&folder, &format!("check --ours {page}")).stdout();
+    let report = run(&folder, &format!("report {page}")).stdout();
+    assert!(report.contains("blocks_forever"), "{report}");
+
+    // The first one isn't named again, although it is still there.
+    let ended = Running::start(program(&folder).0.arg("end")).end();
+    assert!(ended.stderr.contains(&named(second_pid, String::new())[..40]), "{ended:?}");
+    assert!(!ended.stderr.contains(&format!("process {pid})")), "{ended:?}");
+    assert!(names_in(&boxes).contains(&first_box));
+    run(&folder, &format!("recover boxes/{first_box}")).stdout();
+}
+
+#[test]
+fn ps_watches_until_the_process_ends() {
+    let folder = folder("boxes-watch");
+    let (mut program, _) = program(&folder);
+    for (signal, last) in [(libc::SIGTERM, "runs; as of"), (libc::SIGKILL, "is dead; as of")] {
+        let mut child = Running::start(program.arg("work"));
+        child.wait_for("ready");
+        let pid = child.id().to_string();
+        wait_until_ps_says(&folder, &pid, " polls a second, ");
+        let mut command = child::command(binary(), &folder);
+        let mut watch = command.args(["ps", "--watch", &pid]).spawn().unwrap();
+        let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+        let shows =
+            lines.by_ref().map(Result::unwrap).filter(|line| line.contains(" runs; as of "));
+        assert_eq!(shows.take(2).count(), 2);
+        child.signal(signal);
+        child.end();
+        let rest: Vec<_> = lines.map(Result::unwrap).collect();
+        assert!(!rest.iter().any(|line| line.contains('\x1b')), "it is no terminal: {rest:?}");
+        let shows = rest.iter().filter(|line| line.contains("; as of "));
+        assert!(shows.last().is_none_or(|line| line.contains(last)), "{rest:?}");
+        assert!(watch.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn ps_ends_with_the_reader_of_its_output() {
+    let folder = folder("boxes-closed");
+    let (mut program, boxes) = program(&folder);
+    let mut child = Running::start(program.arg("work"));
+    child.wait_for("ready");
+    wait_until_ps_says(&folder, "boxes", "boxed::works");
+    let mut command = child::command(binary(), &folder);
+    let mut watch = command.args(["ps", "--watch"]).arg(&boxes).spawn().unwrap();
+    let lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    assert_eq!(lines.take(2).count(), 2);
+    assert!(watch.wait().unwrap().success());
+    let mut stderr = String::new();
+    watch.stderr.unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(stderr, "");
+}
+
 fn what_was_recorded_survives_a_kill_at_any_moment() {
     let folder = folder("boxes-kills");
     let mut random = Random::new(5);

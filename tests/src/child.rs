@@ -65,10 +65,24 @@ impl Running {
     ///
     /// If it ends first.
     pub fn wait_for(&mut self, line: &str) -> &mut Self {
+        self.wait_for_in(&self.stdout, line);
+        self
+    }
+
+    /// Waits until the program prints `line` on stderr.
+    ///
+    /// # Panics
+    ///
+    /// If it ends first.
+    pub fn wait_for_stderr(&mut self, line: &str) -> &mut Self {
+        self.wait_for_in(&self.stderr, line);
+        self
+    }
+
+    fn wait_for_in(&self, output: &Output, line: &str) {
         let line = format!("{line}\n");
-        let read = self.stdout.read.lock().unwrap();
-        let (read, _) = self
-            .stdout
+        let read = output.read.lock().unwrap();
+        let (read, _) = output
             .changed
             .wait_timeout_while(read, PATIENCE, |(bytes, is_over)| {
                 !*is_over && !String::from_utf8_lossy(bytes).contains(&line)
@@ -78,10 +92,10 @@ impl Running {
         drop(read);
         assert!(
             text.contains(&line),
-            "{line:?} was not printed, but {text:?} and {:?}",
+            "{line:?} was not printed, but {:?} and {:?}",
+            self.stdout.text(),
             self.stderr.text()
         );
-        self
     }
 
     /// Sends the program a signal.

@@ -113,6 +113,8 @@ struct Features {
     svg: bool,
     /// The library keeps a black box.
     black_box: bool,
+    /// The library writes the page of a process that was killed.
+    recover: bool,
 }
 
 impl Features {
@@ -122,6 +124,7 @@ impl Features {
         html: cfg!(feature = "html"),
         svg: cfg!(feature = "svg"),
         black_box: cfg!(feature = "black-box"),
+        recover: cfg!(feature = "recover"),
     };
 
     /// Returns `true` if the library has the feature of this name.
@@ -130,6 +133,7 @@ impl Features {
             "html" => self.html,
             "svg" => self.svg,
             "black-box" => self.black_box,
+            "recover" => self.recover,
             _ => self.record,
         }
     }

@@ -21,6 +21,8 @@ use crate::recorder::Recorder;
 use crate::recorder::TokioHooks;
 #[cfg(feature = "html")]
 use crate::recorder::background::stalled_since;
+#[cfg(has_recover)]
+use crate::recorder::black_box::{Left, WhenLeft};
 use crate::recorder::lost::Lost;
 use crate::recorder::root_future::Root;
 use crate::recorder::watch::MIN_THRESHOLD;
@@ -205,6 +207,12 @@ impl Collector {
     pub(crate) fn close_black_box(&self, are_written: bool) {
         #[cfg(has_black_box)]
         crate::recorder::close_box(&self.recorder, are_written);
+    /// Calls `f` with each black box that an earlier process of this program has left, as soon as it is found.
+    #[cfg(has_recover)]
+    pub(crate) fn when_left(&self, f: Box<dyn Fn(&Left) + Send + Sync>) {
+        _ = self.recorder.when_left.set(WhenLeft(f));
+    }
+
         #[cfg(not(has_black_box))]
         let _ = are_written;
     }

@@ -48,7 +48,7 @@ impl Dependencies {
         let ours = |rest: &str| format!("tokio-statemap = {{ path = {library:?}{rest} }}");
         match self {
             Self::Tokio => tokio.to_owned(),
-            Self::Recording => format!("{tokio}\n{}", ours(r#", features = ["svg", "black-box"]"#)),
+            Self::Recording => format!("{tokio}\n{}", ours(r#", features = ["svg", "recover"]"#)),
             Self::WithoutHtml => {
                 let features = r#", default-features = false, features = ["record", "stacks"]"#;
                 format!("{tokio}\n{}", ours(features))

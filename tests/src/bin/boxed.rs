@@ -26,7 +26,13 @@ async fn works() {
     }
 }
 
-#[tokio_statemap::main(worker_threads = 2, max_events = 40_000, black_box = true, html = out("boxed.html"))]
+#[tokio_statemap::main(
+    worker_threads = 2,
+    max_events = 40_000,
+    black_box = true,
+    recover = out("crash-{pid}.html"),
+    html = out("boxed.html")
+)]
 async fn main() {
     let lock = Arc::new(Mutex::new(()));
     let _guard = Arc::clone(&lock).lock_owned().await;

@@ -71,6 +71,8 @@ twins! {
         |r| r.dump_after(Duration::from_secs(2)).tasks(out("a.json"));
     black_box: (black_box = true, tasks = out("a.json")) is
         |r| r.black_box(true).tasks(out("a.json"));
+    recover: (recover = out("b.html"), black_box = true, tasks = out("a.json")) is
+        |r| r.recover(out("b.html")).black_box(true).tasks(out("a.json"));
     source: (source = true) is |r| r.source(true);
     start_after: (start_after = "1h", tasks = out("a.json")) is
         |r| r.start_after(Duration::from_secs(3600)).tasks(out("a.json"));

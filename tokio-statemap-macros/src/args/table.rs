@@ -86,6 +86,9 @@ keys! {
     "black_box" black_box: BoxPlace [needs "black-box"],
         "bool, or path expression", "keep the recording in a file that survives the process (feature `black-box`, Linux)",
         "`false`";
+    "recover" recover: PathExpr [needs "recover"],
+        "path expression", "the page of an earlier process of this program that was killed, by its black box (feature `recover`, Linux)",
+        "not written";
     "source" source: Bool,
         "bool", "show the source around blamed lines and spawn locations in the page, if the files exist",
         "`true` in builds with debug assertions";

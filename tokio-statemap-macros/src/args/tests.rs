@@ -6,7 +6,8 @@ use super::table::{ONLY_OF_TESTS, TokioKeys};
 use super::{Args, Kind, names};
 use crate::Features;
 
-const ALL: Features = Features { record: true, html: true, svg: true, black_box: true };
+const ALL: Features =
+    Features { record: true, html: true, svg: true, black_box: true, recover: true };
 
 fn read(args: proc_macro2::TokenStream, kind: Kind) -> Result<Args, String> {
     Args::split(args).and_then(|metas| Args::read(metas, kind, ALL)).map_err(|err| err.to_string())
@@ -52,6 +53,7 @@ const VALID: [(&str, &str); 33] = [
     ("dump_limit", r#""3/h, 20 files, 500MB""#),
     ("dump_after", r#""1s""#),
     ("black_box", "true"),
+    ("recover", r#""a.html""#),
     ("source", "false"),
     ("start_after", r#""1s""#),
     ("duration", r#""1m""#),
@@ -160,7 +162,7 @@ fn an_unknown_key_lists_the_valid_ones() {
         `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
         `html`, `svg`, `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
         `schedule_latency`, `long_poll`, `stacks`, `wakes`, `warn_after`, `dump_signal`, `dump_on`, `dump_limit`, \
-        `dump_after`, `black_box`, `source`, `start_after`, `duration`, \
+        `dump_after`, `black_box`, `recover`, `source`, `start_after`, `duration`, \
         `configure`, `hooks`.";
     assert_eq!(error(quote!(page = "page.html")), expected);
     assert_eq!(error(quote!(page = page())), expected);
@@ -195,7 +197,7 @@ fn limits_are_of_tests_that_record_what_they_need() {
 #[test]
 fn pictures_need_their_features_where_something_is_recorded() {
     let read = |args, record, html, svg| {
-        let features = Features { record, html, svg, black_box: svg };
+        let features = Features { record, html, svg, black_box: svg, recover: svg };
         Args::split(args).and_then(|metas| Args::read(metas, Kind::Main, features))
     };
     let error = |args, html, svg| read(args, true, html, svg).err().unwrap().to_string();
@@ -210,6 +212,10 @@ fn pictures_need_their_features_where_something_is_recorded() {
     assert_eq!(
         error(quote!(black_box = true), true, false),
         "The key `black_box` needs the feature `black-box` of tokio-statemap."
+    );
+    assert_eq!(
+        error(quote!(recover = "a.html"), true, false),
+        "The key `recover` needs the feature `recover` of tokio-statemap."
     );
     assert!(read(quote!(svg = "a", black_box = folder()), true, false, true).is_ok());
     assert!(read(quote!(html = "b"), true, true, false).is_ok());

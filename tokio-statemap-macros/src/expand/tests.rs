@@ -6,8 +6,13 @@ use crate::Features;
 use crate::args::Kind;
 
 fn expand(args: TokenStream, item: TokenStream, kind: Kind, record: bool) -> String {
-    attribute(args, item, kind, Features { record, html: record, svg: record, black_box: record })
-        .to_string()
+    attribute(
+        args,
+        item,
+        kind,
+        Features { record, html: record, svg: record, black_box: record, recover: record },
+    )
+    .to_string()
 }
 
 /// Returns the names of the functions, if the text is one that rustc could parse.

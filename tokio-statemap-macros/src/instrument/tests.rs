@@ -5,8 +5,12 @@ use super::attribute;
 use crate::Features;
 
 fn expand(args: TokenStream, item: &TokenStream, record: bool) -> String {
-    attribute(args, item.clone(), Features { record, html: record, svg: record, black_box: record })
-        .to_string()
+    attribute(
+        args,
+        item.clone(),
+        Features { record, html: record, svg: record, black_box: record, recover: record },
+    )
+    .to_string()
 }
 
 /// Returns the expansion with recording, which rustc could parse.

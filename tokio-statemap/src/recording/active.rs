@@ -10,6 +10,7 @@ use super::dump_on::DumpOn;
 use super::limits::{self, TestLimits};
 use super::outputs::Outputs;
 use super::progress::Progress;
+use super::recover::Recover;
 use super::runtimes::Runtimes;
 use super::settings::Settings;
 use super::warnings::Warnings;
@@ -37,6 +38,7 @@ pub(super) struct Active {
     limits: Option<TestLimits>,
     dump_signal: Option<&'static str>,
     pub(super) dump_on: Option<Arc<DumpOn>>,
+    recover: Option<Recover>,
     /// Its threads are started once, when the first runtime is built.
     threads: Once,
     /// The process of the recording. A forked child inherits all of this, but must not write the files.
@@ -65,6 +67,7 @@ impl Active {
             limits,
             dump_signal: settings.dump_signal,
             dump_on,
+            recover: Recover::new(settings),
             threads: Once::new(),
             pid: std::process::id(),
             written: Mutex::new(false),
@@ -97,6 +100,9 @@ impl Active {
         }
         if let Some(dump_on) = &self.dump_on {
             dump_on.watch(&collector);
+        }
+        if let Some(recover) = &self.recover {
+            recover.watch(&collector);
         }
         let starts = Arc::downgrade(self);
         collector.when_built(Box::new(move || {

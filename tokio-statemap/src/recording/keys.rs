@@ -78,6 +78,11 @@ keys! {
     /// `1`, or `0`. Default: `false`.
     #[cfg(any(feature = "black-box", not(feature = "record")))]
     black_box(place: impl Into<crate::choices::BlackBox>) => |settings| settings.config.black_box = place.into();
+    /// Writes a page to this file if an earlier process of this program left a [black box](Self::black_box), as it was
+    /// killed or crashed (feature `recover`, Linux). `{pid}` in the path is the id of that process.
+    #[cfg_attr(feature = "record", doc = "See [`guide::service`](crate::guide::service#at-the-next-start).")]
+    #[cfg(any(feature = "recover", not(feature = "record")))]
+    recover(path: impl Into<PathBuf>) => |settings| settings.recover = Some(path.into());
     /// Writes a page at the moment when something goes wrong, with what happened before (feature `html`). These are the
     /// triggers, with commas between them:
     ///

@@ -11,6 +11,8 @@ mod limits;
 mod outputs;
 mod path;
 mod progress;
+#[cfg_attr(not(has_recover), path = "no_recover.rs")]
+mod recover;
 mod runtime;
 mod runtimes;
 mod settings;

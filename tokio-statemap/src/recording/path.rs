@@ -34,6 +34,12 @@ impl Names {
         }
     }
 
+    /// Returns the values for another process of this program.
+    #[cfg(has_recover)]
+    pub(super) fn of_process(self, pid: u32) -> Self {
+        Self { pid: pid.to_string(), ..self }
+    }
+
     /// Returns `path` with the values filled in. Other text in braces, and paths that are not
     /// UTF-8, stay unchanged.
     pub(super) fn fill_in(&self, path: &Path) -> PathBuf {

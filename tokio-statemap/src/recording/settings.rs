@@ -1,5 +1,7 @@
 //! The values of the keys.
 
+#[cfg(feature = "recover")]
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::dump_on;
@@ -30,6 +32,9 @@ pub(super) struct Settings {
     /// The time from the event to the page.
     #[cfg(feature = "html")]
     pub(super) dump_after: Option<Duration>,
+    /// The page of an earlier process that left a black box.
+    #[cfg(feature = "recover")]
+    pub(super) recover: Option<PathBuf>,
     /// `true` to show source in the page.
     pub(super) source: bool,
     /// The folder of the program's package at compile time, if source is shown.

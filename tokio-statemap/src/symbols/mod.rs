@@ -19,6 +19,8 @@ mod lookup;
 )]
 mod object_file;
 
+#[cfg(all(has_black_box, feature = "read"))]
+use std::cell::RefCell;
 use std::sync::Mutex;
 
 use crate::util::sync::lock;
@@ -38,14 +40,31 @@ pub(crate) const PAGE_FAULT: &str = "a page fault";
 /// Files are read once, and only if there is something to look up.
 static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
 
-/// Has addresses looked up by another resolver from now on.
 #[cfg(all(has_black_box, feature = "read"))]
-pub(crate) fn set_resolver(resolver: Resolver) {
-    *lock(&RESOLVER) = Some(resolver);
+thread_local! {
+    /// The resolver of another process's addresses, while this thread builds a timeline of that process.
+    static OF_OTHER: RefCell<Option<Resolver>> = const { RefCell::new(None) };
+}
+
+/// Calls `f`, which looks up the addresses of another process on this thread. Other threads go on with those of this
+/// process.
+#[cfg(all(has_black_box, feature = "read"))]
+pub(crate) fn during_other<R>(resolver: Resolver, f: impl FnOnce() -> R) -> R {
+    OF_OTHER.set(Some(resolver));
+    let result = f();
+    OF_OTHER.set(None);
+    result
 }
 
 /// Calls `f` with the resolver of this process's addresses.
 pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {
+    #[cfg(all(has_black_box, feature = "read"))]
+    if let Some(mut resolver) = OF_OTHER.take() {
+        resolver.begin();
+        let result = f(&mut resolver);
+        OF_OTHER.set(Some(resolver));
+        return result;
+    }
     let mut resolver = lock(&RESOLVER);
     let resolver = resolver.get_or_insert_default();
     resolver.begin();

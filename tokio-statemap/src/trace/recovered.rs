@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::recorder::black_box::format::Module;
 use crate::recorder::capture::from_box;
-use crate::symbols::{Resolver, set_resolver};
+use crate::symbols::{Resolver, during_other};
 use crate::sys::threads::stack::modules::LoadedModule;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
@@ -40,8 +40,8 @@ pub fn recover(path: &Path) -> Result<Recovered, String> {
     // Its files are those that the process saw.
     let root = root_of(path);
     let modules = modules.into_iter().map(|module| loaded(module, root.as_deref())).collect();
-    set_resolver(Resolver::of_other(modules));
-    let timeline = Timeline::from_snapshot(&Snapshot::of_capture(capture));
+    let build = || Timeline::from_snapshot(&Snapshot::of_capture(capture));
+    let timeline = during_other(Resolver::of_other(modules), build);
     Ok(Recovered { timeline, pid, program, lives })
 }
 

@@ -7,7 +7,7 @@ use crate::choices::BlackBox;
 use crate::recorder::black_box::format::{ChainInBox, Change, Cpu, Origin, Place, Round};
 use crate::recorder::black_box::journal::Journal;
 use crate::recorder::black_box::sent::{added, change, place};
-use crate::recorder::black_box::{Sent, modules};
+use crate::recorder::black_box::{Left, Sent, modules};
 use crate::recorder::chains::table::Places;
 use crate::recorder::hot::Shared;
 use crate::recorder::process;
@@ -15,6 +15,7 @@ use crate::recorder::store::tap::Tapped;
 use crate::recorder::waits::names;
 use crate::sys::signal::without_fatal_signals;
 use crate::sys::sync::MutexGuard;
+use crate::util::clean::clean;
 use crate::util::message::warn;
 use crate::util::sync::{lock, try_lock};
 
@@ -48,11 +49,28 @@ pub(crate) fn open(recorder: &Shared) {
     // The parent's is left alone.
     std::mem::forget(journal.take());
     match Journal::create(config) {
-        Ok(created) => {
+        Ok((created, left)) => {
             recorder.kept.take_tapped(Some(Box::default()));
             *journal = Some(created);
+            drop(journal);
+            for left in left {
+                name(recorder, &left);
+            }
         }
         Err(error) => warn(format_args!("there is no black box: {error}")),
+    }
+}
+
+/// Says that an earlier process of this program has left a box, and tells who wants to know.
+fn name(recorder: &Shared, left: &Left) {
+    let Left { program, pid, path } = left;
+    let path = path.display().to_string();
+    let path = clean(&path);
+    warn(format_args!(
+        "{program} (process {pid}) did not end in order: `tokio-statemap recover {path}` shows what it did"
+    ));
+    if let Some(found) = recorder.when_left.get() {
+        (found.0)(left);
     }
 }
 

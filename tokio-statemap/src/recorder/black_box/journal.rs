@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use crate::config::CollectorConfig;
 use crate::recorder::black_box::Sent;
 use crate::recorder::black_box::format::{Head, MAGIC, Origin, Round};
-use crate::recorder::black_box::place::{self, Files};
+use crate::recorder::black_box::place::{self, Files, Left};
 use crate::recorder::memory::Memory;
 use crate::recorder::record::events_in;
 use crate::recorder::store::tap::{Tapped, segments};
@@ -58,11 +58,12 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Creates the files of a box.
-    pub(crate) fn create(config: &CollectorConfig) -> io::Result<Self> {
+    /// Creates the files of a box. Returns it with the boxes that earlier processes of this program have left.
+    pub(crate) fn create(config: &CollectorConfig) -> io::Result<(Self, Vec<Left>)> {
         let full_at = (config.max_events as u64).saturating_mul(BYTES_PER_EVENT).max(LEAST);
-        Ok(Self {
-            files: place::create(&config.black_box)?,
+        let (files, left) = place::create(&config.black_box)?;
+        let journal = Self {
+            files,
             pid: std::process::id(),
             number: 0,
             len: 0,
@@ -79,7 +80,8 @@ impl Journal {
             failures: 0,
             is_over: false,
             stays: None,
-        })
+        };
+        Ok((journal, left))
     }
 
     /// Returns whether nothing more can be written to it.

@@ -20,7 +20,7 @@ pub(crate) mod worker;
 use std::sync::{Arc, OnceLock, Weak};
 
 #[cfg(has_black_box)]
-use crate::recorder::black_box::journal::Journal;
+use crate::recorder::black_box::{WhenLeft, journal::Journal};
 use crate::recorder::calls::profile::Profiles;
 use crate::recorder::chains::wakers::Wakers;
 use crate::recorder::hot::locations::Locations;
@@ -61,6 +61,9 @@ pub(crate) struct Shared {
     #[expect(clippy::vec_box)]
     idle: Mutex<Vec<Box<ThreadRecorder>>>,
     /// Used by threads whose thread-local values are destroyed.
+    /// Called with each box that an earlier process of this program has left.
+    #[cfg(has_black_box)]
+    pub(crate) when_left: OnceLock<WhenLeft>,
     fallback: Mutex<Option<Box<ThreadRecorder>>>,
     /// Called once the runtime has started its threads.
     when_built: fn(&Self),
@@ -89,6 +92,8 @@ impl Shared {
             this: Weak::clone(this),
             kept,
         })
+            #[cfg(has_black_box)]
+            when_left: OnceLock::new(),
     }
 
     /// Returns a weak reference to this.
