@@ -1,6 +1,7 @@
 //! Black boxes: what the command shows of processes that run, hang, or were killed.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use tests::build::build;
 use tests::check::check;
 use tests::child::{self, Running};
 
-use super::binary::{folder, names_in, run};
+use super::binary::{binary, folder, names_in, run};
 use super::random::Random;
 
 /// Returns the program, with the folder of its boxes in `folder`.
@@ -107,7 +108,6 @@ fn the_boxes_of_the_last_two_dead_processes_stay() {
 }
 
 #[test]
-#[test]
 fn the_next_start_names_a_dead_box_once_and_writes_its_page() {
     let folder = folder("boxes-next");
     let (mut command, boxes) = program(&folder);
@@ -190,6 +190,7 @@ fn ps_ends_with_the_reader_of_its_output() {
     assert_eq!(stderr, "");
 }
 
+#[test]
 fn what_was_recorded_survives_a_kill_at_any_moment() {
     let folder = folder("boxes-kills");
     let mut random = Random::new(5);

@@ -163,7 +163,7 @@ pub mod __private {
     #[cfg(feature = "read")]
     pub use crate::render::export;
     #[cfg(all(has_black_box, feature = "read"))]
-    pub use crate::render::now::workers_now;
+    pub use crate::render::now::{lately, workers_now};
     pub use crate::render::report::terminal::{Colours, coloured_report, coloured_text};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::statemap::renew::renewed;

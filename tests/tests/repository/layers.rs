@@ -54,7 +54,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["blocking_cause", "delay"],
     &["blame"],
     &["own_time"],
-    &["long_polls", "locations"],
+    &["long_polls", "locations", "recent"],
     &["sampled"],
     &["computed", "culprits"],
     &["whole_run", "waits", "trees"],

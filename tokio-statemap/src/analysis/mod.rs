@@ -4,7 +4,8 @@
 //!
 //! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
 //! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `beside`, `own_time`, `long_polls`.
-//! 3. All polls and waits: `locations`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `blockers`.
+//! 3. All polls and waits: `locations`, `recent`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
+//!    `blockers`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need
 //!    none.
@@ -39,6 +40,8 @@ mod poll;
 pub(crate) mod polls;
 mod recording;
 mod report;
+#[cfg(all(has_black_box, feature = "read"))]
+pub(crate) mod recent;
 mod request;
 mod sampled;
 pub(crate) mod severity;

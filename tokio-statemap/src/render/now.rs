@@ -1,12 +1,13 @@
-//! What workers do at the end of a timeline, in a line each.
+//! What workers do at the end of a timeline, in a line each, and what they did lately.
 
 use std::fmt::Write as _;
 
+use crate::analysis::recent::Recent;
 use crate::symbols::StackFrame;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Poll, Task, Timeline, Worker};
 use crate::util::clean::clean;
-use crate::util::quantity::human;
+use crate::util::quantity::{human, percent};
 use crate::util::source_path::shown;
 
 /// Returns a line for each worker: what it polls and for how long, in which function as far as that was sampled, or that
@@ -15,6 +16,45 @@ pub fn workers_now(timeline: &Timeline) -> Vec<String> {
     let mut lines = Vec::new();
     for worker in &timeline.workers {
         lines.push(format!("worker-{} {}", worker.index, does(timeline, worker)));
+    }
+    lines
+}
+
+/// Returns a line on the polls of the last second, and one on the poll that held a worker longest in the last minute; as
+/// far as that time is recorded in detail.
+pub fn lately(timeline: &Timeline) -> Vec<String> {
+    let recent = Recent::from_timeline(timeline);
+    if recent.second_ns == 0 {
+        return Vec::new();
+    }
+    let mut text = format!(
+        "in the last {}: {} polls a second",
+        human(recent.second_ns),
+        recent.polls_a_second()
+    );
+    if let Some(held) = recent.held {
+        _ = write!(text, ", which held the workers for {} of the time", percent(held));
+    }
+    if let Some(longest_ns) = recent.longest_ns {
+        _ = write!(text, ", the longest for {}", human(longest_ns));
+    }
+    if let Some(ready_ns) = recent.ready_p99_ns {
+        _ = write!(text, "; 99 % began within {} of their tasks being ready", human(ready_ns));
+    }
+    let mut lines = vec![text];
+    if let Some((task, poll)) = recent.longest {
+        let mut text = format!(
+            "in the last {}: {}{} held a worker longest, for {}",
+            human(recent.minute_ns),
+            task.key,
+            spawned_at(task),
+            human(timeline.held_ns(poll)),
+        );
+        if poll.end_ns().is_none() {
+            text += " so far";
+        }
+        text += &sampled_in(timeline, poll);
+        lines.push(text);
     }
     lines
 }
@@ -47,12 +87,22 @@ fn polled(timeline: &Timeline, worker: u32) -> Option<(&Task, &Poll)> {
 }
 
 fn polls(timeline: &Timeline, task: &Task, poll: &Poll) -> String {
-    let mut text = format!("polls {}", task.key);
-    if let Some(location) = &task.location {
-        let file = shown(location.file);
-        _ = write!(text, ", spawned at {}:{}:{},", clean(&file), location.line, location.column);
-    }
-    _ = write!(text, " for {} now", human(poll.length_ns(timeline.end_ns)));
+    let for_ns = human(poll.length_ns(timeline.end_ns));
+    let mut text = format!("polls {}{} for {for_ns} now", task.key, spawned_at(task));
+    text += &sampled_in(timeline, poll);
+    text
+}
+
+/// Returns where a task was spawned, in commas; nothing if that isn't known.
+fn spawned_at(task: &Task) -> String {
+    let Some(location) = &task.location else { return String::new() };
+    let file = shown(location.file);
+    format!(", spawned at {}:{}:{},", clean(&file), location.line, location.column)
+}
+
+/// Returns what the last sample of a poll shows, after a colon; nothing if there is none.
+fn sampled_in(timeline: &Timeline, poll: &Poll) -> String {
+    let mut text = String::new();
     let samples = &timeline.long_polls.samples;
     let of_poll = |thread, start_ns| (thread, start_ns) == (poll.thread(), poll.start_ns());
     let last = samples.iter().rfind(|sample| of_poll(sample.thread, sample.poll_start_ns));
