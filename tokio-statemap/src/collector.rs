@@ -26,6 +26,8 @@ use crate::recorder::black_box::{Left, WhenLeft};
 use crate::recorder::lost::Lost;
 use crate::recorder::root_future::Root;
 use crate::recorder::watch::MIN_THRESHOLD;
+#[cfg(feature = "html")]
+use crate::recorder::watch::listeners::OnPage;
 use crate::recorder::watch::listeners::{Listener, Notify, SeenPoll};
 use crate::statemap::StatemapData;
 #[cfg(unix)]
@@ -39,6 +41,8 @@ use crate::trace::timeline::Timeline;
 #[cfg(feature = "html")]
 use crate::util::atomic_file;
 use crate::util::privileges::refuse_to_record;
+#[cfg(feature = "html")]
+use crate::util::sync::lock;
 
 /// Records the tasks and workers of one runtime.
 ///
@@ -203,16 +207,16 @@ impl Collector {
         }
     }
 
-    /// Ends the black box, and removes it if the outputs were written.
-    pub(crate) fn close_black_box(&self, are_written: bool) {
-        #[cfg(has_black_box)]
-        crate::recorder::close_box(&self.recorder, are_written);
     /// Calls `f` with each black box that an earlier process of this program has left, as soon as it is found.
     #[cfg(has_recover)]
     pub(crate) fn when_left(&self, f: Box<dyn Fn(&Left) + Send + Sync>) {
         _ = self.recorder.when_left.set(WhenLeft(f));
     }
 
+    /// Ends the black box, and removes it if the outputs were written.
+    pub(crate) fn close_black_box(&self, are_written: bool) {
+        #[cfg(has_black_box)]
+        crate::recorder::close_box(&self.recorder, are_written);
         #[cfg(not(has_black_box))]
         let _ = are_written;
     }
@@ -424,6 +428,45 @@ impl Collector {
     #[cfg(feature = "html")]
     pub fn dump(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.write_page(path.as_ref())
+    }
+
+    /// Calls `f` with the path of each page that [`dump_on`](crate::Recording::dump_on) has written, once the file is
+    /// complete: to upload it, or to tell somebody.
+    ///
+    /// `f` runs on the thread that waits for triggers, never on a worker, so it may block. Meanwhile triggers are noted, but
+    /// no other page is written. The end of the program doesn't wait for it. A panic in `f` ends only that call, and a line on
+    /// stderr says so. `f` runs with the signal mask of the thread that calls this method. Several functions are called one
+    /// after the other.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn serve() {}
+    /// # fn upload(_: &std::path::Path) {}
+    /// #[tokio_statemap::main(dump_on = "poll > 100ms, panic")]
+    /// # async fn main() { example().await }
+    /// # async fn example() {
+    /// // There is none with `TOKIO_STATEMAP=0`.
+    /// if let Some(collector) = tokio_statemap::current() {
+    ///     collector.on_dump(|page| upload(page));
+    /// }
+    /// serve().await;
+    /// # }
+    /// ```
+    #[cfg(feature = "html")]
+    pub fn on_dump(&self, f: impl Fn(&Path) + Send + Sync + 'static) {
+        #[cfg(unix)]
+        let f = {
+            let mask = Mask::of_this_thread();
+            move |path: &Path| mask.during(|| f(path))
+        };
+        lock(&self.recorder.page_listeners.0).push(Arc::new(f));
+    }
+
+    /// Returns the functions that were given to [`on_dump`](Self::on_dump).
+    #[cfg(feature = "html")]
+    pub(crate) fn page_listeners(&self) -> Vec<OnPage> {
+        lock(&self.recorder.page_listeners.0).clone()
     }
 
     #[cfg(feature = "html")]

@@ -44,6 +44,13 @@ pub async fn run(way: &str) {
             written.unwrap();
             println!("{}", refused.unwrap_err());
         }
+        "forgets" => drop(tokio::spawn(waits_forever())),
+        "uploads" => {
+            let collector = tokio_statemap::current().unwrap();
+            collector.on_dump(|page| println!("{} is {}", page.display(), page.exists()));
+            collector.on_dump(|_| panic!("the network is down"));
+            collector.on_dump(|_| println!("the last one"));
+        }
         "waits" => {}
         way => panic!("no such way: {way}"),
     }
@@ -64,10 +71,16 @@ fn hold_up() {
     std::hint::black_box(());
 }
 
-/// Holds a worker until the test has seen a page.
+#[inline(never)]
+async fn waits_forever() {
+    tokio::sync::Notify::new().notified().await; // the wait
+}
+
+/// Holds a worker until the test has seen a page. Meanwhile another task is ready.
 #[inline(never)]
 fn stall(barrier: &Barrier) {
     barrier.wait();
+    tokio::spawn(async {});
     while !out("go_on").exists() {
         sleep(MS);
     }

@@ -148,6 +148,64 @@ fn a_stall_is_polls_on_all_workers() {
 }
 
 #[test]
+fn a_task_that_is_ready_for_long_leaves_a_page() {
+    let program =
+        Program::start("stalls", &[("TOKIO_STATEMAP_DUMP_ON", "ready > 20ms"), ("OTHER", "1")]);
+    program.wait_for("dump-1.statemap.html");
+    let (folder, ended) = program.end();
+    let why = &messages(&folder, &ended)[0];
+    assert!(why.starts_with("tokio-statemap: task-"), "{why}");
+    assert!(why.contains(" was ready for over 20 ms"), "{why}");
+    assert_page(&folder, 1, "task-");
+}
+
+#[test]
+fn a_task_that_waits_for_long_in_certain_files_leaves_a_page() {
+    let here = "wait > 1h, wait > 300ms at tests/src/*/d?mps.rs";
+    let program = Program::start("forgets", &[("TOKIO_STATEMAP_DUMP_ON", here)]);
+    program.wait_for("dump-1.statemap.html");
+    let (folder, ended) = program.end();
+    let line = line_ending(include_str!("../../src/programs/dumps.rs"), "// the wait");
+    let place =
+        format!(" has waited for over 300 ms at tests/src/programs/dumps.rs:{line}: wrote ");
+    // It is only found once.
+    let [only] = &messages(&folder, &ended)[..] else { panic!("{ended:?}") };
+    assert!(only.starts_with("tokio-statemap: task-") && only.contains(&place), "{only}");
+}
+
+#[test]
+fn a_file_that_appears_or_changes_leaves_a_page() {
+    let mut program = Program::start("waits", &[("TOKIO_STATEMAP_DUMP_ON", "file = {bin}.ask")]);
+    program.running.wait_for("ready");
+    for number in [1, 2] {
+        fs::write(program.folder.join("dumps.ask"), number.to_string()).unwrap();
+        program.wait_for(&format!("dump-{number}.statemap.html"));
+    }
+    let (folder, ended) = program.end();
+    let line = |n| {
+        format!(
+            "tokio-statemap: the file of `dump_on` was changed: wrote shop.dump-{n}.statemap.html"
+        )
+    };
+    assert_eq!(messages(&folder, &ended), [line(1), line(2)]);
+}
+
+#[test]
+fn the_program_gets_each_page() {
+    let mut program = Program::start("uploads", &[]);
+    program.running.wait_for("ready").signal(libc::SIGUSR2).wait_for("the last one");
+    let (folder, ended) = program.end();
+    let page = folder.join("shop.dump-1.statemap.html");
+    assert!(ended.stdout.contains(&format!("{} is true\n", page.display())), "{ended:?}");
+    assert!(ended.stderr.contains("the network is down"), "{ended:?}");
+    let lines = [
+        "tokio-statemap: SIGUSR2: wrote shop.dump-1.statemap.html",
+        "tokio-statemap: a function that was given to `on_dump` has panicked",
+    ];
+    assert_eq!(messages(&folder, &ended), lines);
+}
+
+#[test]
 fn a_program_may_ask_for_a_page() {
     let mut program = Program::start("asks", &[]);
     program.running.wait_for("ready");

@@ -58,7 +58,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["sampled"],
     &["computed", "culprits"],
     &["whole_run", "waits", "trees"],
-    &["blockers"],
+    &["blockers", "overdue"],
     &["statement"],
     &["issues"],
     &["verdict"],

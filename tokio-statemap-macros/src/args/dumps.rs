@@ -7,12 +7,18 @@
 use super::duration;
 
 /// An event on which a page is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
     /// A poll goes on for longer than this, in ns.
     Poll(u64),
     /// Each worker of a runtime is in a poll that goes on for longer than this, in ns.
     Stall(u64),
+    /// A task is ready for longer than this, in ns.
+    Ready(u64),
+    /// A task waits for longer than this, in ns, in a source file of this pattern.
+    Wait(u64, Option<String>),
+    /// The file of this path appears or changes; `None` for the default one.
+    File(Option<String>),
     /// Code of the program panics.
     Panic,
     /// The process gets the signal of this name.
@@ -38,7 +44,8 @@ impl Default for Limits {
 
 const SIGNALS: [&str; 4] = ["SIGUSR1", "SIGUSR2", "SIGQUIT", "SIGIO"];
 
-const TRIGGERS: &str = "`poll > DURATION`, `stall > DURATION`, `panic`, or a signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`";
+const TRIGGERS: &str = "`poll > DURATION`, `stall > DURATION`, `ready > DURATION`, `wait > DURATION`, `wait > DURATION at FILES`, \
+     `file`, `file = PATH`, `panic`, or a signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`";
 
 const LIMITS: &str =
     "pages an hour (`3/h`), of files (`20 files`), or of bytes in `kB`, `MB` or `GB` (`500MB`)";
@@ -64,6 +71,8 @@ impl Trigger {
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Poll(_), Self::Poll(_)) | (Self::Stall(_), Self::Stall(_)) => true,
+            (Self::Ready(_), Self::Ready(_)) | (Self::File(_), Self::File(_)) => true,
+            (Self::Wait(_, here), Self::Wait(_, there)) => here == there,
             _ => self == other,
         }
     }
@@ -77,12 +86,28 @@ fn trigger(part: &str) -> Result<Trigger, String> {
     match (kind, length) {
         ("poll", length) => nanoseconds(part, kind, length).map(Trigger::Poll),
         ("stall", length) => nanoseconds(part, kind, length).map(Trigger::Stall),
+        ("ready", length) => nanoseconds(part, kind, length).map(Trigger::Ready),
+        ("wait", length) => {
+            let (length, at) = match length.and_then(|length| length.split_once(" at ")) {
+                Some((length, at)) => (Some(length.trim_end()), Some(at.trim_start().to_owned())),
+                None => (length, None),
+            };
+            nanoseconds(part, kind, length).map(|ns| Trigger::Wait(ns, at))
+        }
         ("panic", None) => Ok(Trigger::Panic),
+        ("file", None) => Ok(Trigger::File(None)),
+        _ if file(part).is_some() => Ok(Trigger::File(file(part))),
         _ => match SIGNALS.iter().find(|name| **name == part) {
             Some(name) => Ok(Trigger::Signal(name)),
             None => Err(no_trigger(part)),
         },
     }
+}
+
+/// Returns the path in `file = PATH`.
+fn file(part: &str) -> Option<String> {
+    let path = part.strip_prefix("file")?.trim_start().strip_prefix('=')?.trim_start();
+    (!path.is_empty()).then(|| path.to_owned())
 }
 
 fn nanoseconds(part: &str, kind: &str, length: Option<&str>) -> Result<u64, String> {
@@ -145,12 +170,19 @@ mod tests {
 
     #[test]
     fn triggers_are_read() {
-        use Trigger::{Panic, Poll, Signal, Stall};
+        use Trigger::{File, Panic, Poll, Ready, Signal, Stall, Wait};
+        let at = |files: &str| Some(files.to_owned());
         for (text, expected) in [
             ("poll > 100ms", vec![Poll(100_000_000)]),
             ("poll>5ms,panic", vec![Poll(5_000_000), Panic]),
             ("stall > 1s, poll > 1s", vec![Stall(1_000_000_000), Poll(1_000_000_000)]),
             (" SIGUSR2 , poll > 1.5s ", vec![Signal("SIGUSR2"), Poll(1_500_000_000)]),
+            ("ready > 1s,file", vec![Ready(1_000_000_000), File(None)]),
+            ("file=a b.dump", vec![File(at("a b.dump"))]),
+            (
+                "wait > 30s at src/**, wait>1m",
+                vec![Wait(30_000_000_000, at("src/**")), Wait(60_000_000_000, None)],
+            ),
             ("SIGUSR1, SIGIO, SIGQUIT", ["SIGUSR1", "SIGIO", "SIGQUIT"].map(Signal).into()),
         ] {
             assert_eq!(triggers(text), Ok(expected), "{text}");
@@ -159,13 +191,21 @@ mod tests {
 
     #[test]
     fn what_is_no_trigger_is_refused() {
-        let known = "it can be `poll > DURATION`, `stall > DURATION`, `panic`, or a signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`";
+        let known = "it can be `poll > DURATION`, `stall > DURATION`, `ready > DURATION`, `wait > DURATION`, \
+            `wait > DURATION at FILES`, `file`, `file = PATH`, `panic`, or a signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or \
+            `SIGIO`";
         let lacks = "lacks a duration of a number and a unit (`ns`, `us`, `ms`, `s`, `m`, `h`), as in `poll > 100ms`";
         for (text, error) in [
             ("", format!("a trigger is missing; {known}")),
             ("panic,", format!("a trigger is missing; {known}")),
-            ("ready > 1s", format!("`ready > 1s` is no trigger; {known}")),
-            ("panic, file", format!("`file` is no trigger; {known}")),
+            ("file =", format!("`file =` is no trigger; {known}")),
+            ("file a", format!("`file a` is no trigger; {known}")),
+            ("wait at src/**", format!("`wait at src/**` is no trigger; {known}")),
+            ("file, file = a", "`file = a` is the second trigger of its kind".to_owned()),
+            (
+                "wait > 1s at a, wait > 2s at a",
+                "`wait > 2s at a` is the second trigger of its kind".to_owned(),
+            ),
             ("panic > 1s", format!("`panic > 1s` is no trigger; {known}")),
             ("SIGKILL", format!("`SIGKILL` is no trigger; {known}")),
             ("poll", format!("`poll` {lacks}")),

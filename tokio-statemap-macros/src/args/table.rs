@@ -76,7 +76,7 @@ keys! {
         r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
         "on this signal, print all tasks and where they wait on stderr (Unix)", "none";
     "dump_on" dump_on: DumpOn [needs "html"],
-        r#"`"poll > 100ms"`, `"stall > 1s"`, `"panic"`, `"SIGUSR2"`, or several with commas between them"#,
+        r#"`"poll > 100ms"`, `"stall > 1s"`, `"ready > 1s"`, `"wait > 30s at src/**"`, `"file"`, `"panic"`, `"SIGUSR2"`, or several with commas between them"#,
         "on these events, write a page, with what happened before (feature `html`)", "none";
     "dump_limit" dump_limit: DumpLimit [needs "html"],
         r#"pages an hour, files, and bytes: `"3/h, 20 files, 500MB"`"#,

@@ -304,8 +304,8 @@ fn bad_values() {
         (quote!(dump_on = true), "Failed to parse value of `dump_on` as string."),
         (quote!(dump_on = all()), "Must be a literal"),
         (
-            quote!(dump_on = "panic, ready > 1s"),
-            "`dump_on` is invalid: `ready > 1s` is no trigger; it can be `poll > DURATION`, `stall > DURATION`, `panic`, or a \
+            quote!(dump_on = "panic, steady > 1s"),
+            "`dump_on` is invalid: `steady > 1s` is no trigger; it can be `poll > DURATION`, `stall > DURATION`, `ready > DURATION`, `wait > DURATION`, `wait > DURATION at FILES`, `file`, `file = PATH`, `panic`, or a \
              signal: `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`.",
         ),
         (

@@ -28,6 +28,8 @@ mod lengths;
 pub(crate) mod limits;
 mod locations;
 mod long_polls;
+#[cfg(feature = "html")]
+pub(crate) mod overdue;
 mod own_time;
 #[cfg_attr(
     not(all(feature = "html", feature = "svg")),
@@ -38,10 +40,10 @@ mod place;
 mod poll;
 #[cfg(feature = "read")]
 pub(crate) mod polls;
-mod recording;
-mod report;
 #[cfg(all(has_black_box, feature = "read"))]
 pub(crate) mod recent;
+mod recording;
+mod report;
 mod request;
 mod sampled;
 pub(crate) mod severity;

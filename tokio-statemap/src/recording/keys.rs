@@ -89,6 +89,10 @@ keys! {
     /// - `poll > 100ms`: a poll has gone on for longer than that, at least 5 ms (feature `stacks`, Linux);
     /// - `stall > 1s`: each worker of a runtime is in a poll that has gone on for longer than that, at least 5 ms
     ///   (feature `stacks`, Linux);
+    /// - `ready > 1s`: a task is ready for longer than that, at least 5 ms;
+    /// - `wait > 30s`, `wait > 30s at src/**`: a task waits for longer than that, at least 5 ms, with a function in a file of
+    ///   this pattern (feature `wakes`, Linux);
+    /// - `file`, `file = PATH`: the file `{bin}.dump`, or this one, appears or is changed;
     /// - `panic`: code of the program panics, whether the panic is caught or not;
     /// - `SIGUSR1`, `SIGUSR2`, `SIGQUIT` or `SIGIO`: the process gets that signal (Unix).
     ///

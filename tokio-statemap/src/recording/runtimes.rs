@@ -163,6 +163,12 @@ impl Runtimes {
 }
 
 impl Captured {
+    /// Returns the numbers of the runtimes, in the order of their timelines.
+    #[cfg(feature = "html")]
+    pub(super) fn numbers(&self) -> Vec<usize> {
+        self.runtimes.iter().map(|(_, number)| *number).collect()
+    }
+
     /// Makes timelines, meanwhile runtimes can be added. If there are several, each has a name of its own.
     pub(super) fn recorded(self) -> Recorded {
         let mut timelines: Vec<Timeline> = Vec::new();

@@ -12,6 +12,8 @@ pub(crate) mod columns;
 pub(crate) mod counting;
 #[cfg(feature = "html")]
 pub(crate) mod duration;
+#[cfg(feature = "html")]
+pub(crate) mod glob;
 #[cfg(feature = "record")]
 pub(crate) mod heapsort;
 #[cfg(feature = "record")]

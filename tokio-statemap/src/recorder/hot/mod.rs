@@ -34,6 +34,8 @@ use crate::recorder::record::Kind;
 use crate::recorder::watch::Samples;
 use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::watch::listeners::Listeners;
+#[cfg(feature = "html")]
+use crate::recorder::watch::listeners::PageListeners;
 use crate::sys::sync::Mutex;
 use crate::util::sync::lock;
 
@@ -54,16 +56,18 @@ pub(crate) struct Shared {
     /// The samples of what polls computed.
     pub(crate) cpu: Mutex<CpuSamples>,
     pub(crate) listeners: Listeners,
+    #[cfg(feature = "html")]
+    pub(crate) page_listeners: PageListeners,
     pub(crate) wakers: Wakers,
     #[cfg(has_black_box)]
     pub(crate) black_box: Mutex<Option<Journal>>,
+    /// Called with each box that an earlier process of this program has left.
+    #[cfg(has_black_box)]
+    pub(crate) when_left: OnceLock<WhenLeft>,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
     idle: Mutex<Vec<Box<ThreadRecorder>>>,
     /// Used by threads whose thread-local values are destroyed.
-    /// Called with each box that an earlier process of this program has left.
-    #[cfg(has_black_box)]
-    pub(crate) when_left: OnceLock<WhenLeft>,
     fallback: Mutex<Option<Box<ThreadRecorder>>>,
     /// Called once the runtime has started its threads.
     when_built: fn(&Self),
@@ -83,17 +87,19 @@ impl Shared {
             samples: Mutex::default(),
             cpu: Mutex::default(),
             listeners: Listeners::default(),
+            #[cfg(feature = "html")]
+            page_listeners: PageListeners::default(),
             wakers: Wakers::default(),
             #[cfg(has_black_box)]
             black_box: Mutex::default(),
+            #[cfg(has_black_box)]
+            when_left: OnceLock::new(),
             idle: Mutex::default(),
             fallback: Mutex::default(),
             when_built,
             this: Weak::clone(this),
             kept,
         })
-            #[cfg(has_black_box)]
-            when_left: OnceLock::new(),
     }
 
     /// Returns a weak reference to this.

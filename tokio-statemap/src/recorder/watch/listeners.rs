@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::panic::Location;
+#[cfg(feature = "html")]
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -84,6 +86,22 @@ impl Listeners {
             }
         }
         due
+    }
+}
+
+/// A listener for the pages that are written while the program runs.
+#[cfg(feature = "html")]
+pub(crate) type OnPage = Arc<dyn Fn(&Path) + Send + Sync>;
+
+/// The listeners for pages of one recorder.
+#[cfg(feature = "html")]
+#[derive(Default)]
+pub(crate) struct PageListeners(pub(crate) Mutex<Vec<OnPage>>);
+
+#[cfg(feature = "html")]
+impl fmt::Debug for PageListeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PageListeners")
     }
 }
 

@@ -2,6 +2,7 @@
 //! before.
 
 mod kept;
+mod looks;
 mod pages;
 mod panics;
 mod state;
@@ -25,6 +26,7 @@ use crate::util::message::warn;
 use crate::util::quantity::human_setting;
 use crate::util::sync::lock;
 
+use looks::Wanted;
 use state::State;
 use values::{Limits, Trigger};
 
@@ -38,6 +40,7 @@ pub(super) struct DumpOn {
     poll_ns: Option<u64>,
     /// The length of polls that hold all workers, in ns.
     stall_ns: Option<u64>,
+    wanted: Wanted,
     panics: bool,
     signals: Vec<&'static str>,
     limits: Limits,
@@ -94,15 +97,18 @@ impl DumpOn {
         let after = value("TOKIO_STATEMAP_DUMP_AFTER", None, length).or(settings.dump_after);
         let (mut poll_ns, mut stall_ns) = (None, None);
         let (mut panics, mut signals) = (false, Vec::new());
+        let mut wanted = Wanted::default();
         for trigger in triggers {
             match trigger {
                 Trigger::Poll(ns) => poll_ns = are_polls_seen(settings).then_some(ns),
                 Trigger::Stall(ns) => stall_ns = are_polls_seen(settings).then_some(ns),
                 Trigger::Panic => panics = true,
                 Trigger::Signal(name) => signals.push(name),
+                other if is_seen(settings, &other) => wanted.add(other, settings.test.is_some()),
+                _ => {}
             }
         }
-        if poll_ns.or(stall_ns).is_none() && !panics && signals.is_empty() {
+        if poll_ns.or(stall_ns).is_none() && !panics && signals.is_empty() && wanted.is_empty() {
             return None;
         }
         if panics {
@@ -111,6 +117,7 @@ impl DumpOn {
         Some(Arc::new(Self {
             poll_ns,
             stall_ns,
+            wanted,
             panics,
             signals,
             limits: limits.unwrap_or_default(),
@@ -193,6 +200,17 @@ fn are_polls_seen(settings: &Settings) -> bool {
     let why = warnings::unseen(settings);
     if let Some(why) = why {
         WARNED.call_once(|| warn(format_args!("`dump_on` has no effect for polls: {why}")));
+    }
+    why.is_none()
+}
+
+/// Returns whether what a trigger is about is seen. A line says why not, once per process.
+fn is_seen(settings: &Settings, trigger: &Trigger) -> bool {
+    static WARNED: Once = Once::new();
+    let why = looks::unseen(settings, trigger);
+    if let Some(why) = why {
+        let name = if matches!(trigger, Trigger::Ready(_)) { "ready" } else { "wait" };
+        WARNED.call_once(|| warn(format_args!("`dump_on` has no effect for `{name}`: {why}")));
     }
     why.is_none()
 }

@@ -4,12 +4,15 @@
 //! for them the thread has the lowest priority, which it can't raise again. The locks of the triggers, for which a worker
 //! that panics may wait, are only taken by the first thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use super::DumpOn;
+use super::looks::Looks;
 use super::state::{Next, Outcome, Pending};
 use crate::recording::active::Active;
 use crate::recording::exits;
@@ -23,6 +26,9 @@ use crate::util::latch::latch;
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
+/// The name of the thread that waits for triggers.
+const THREAD: &str = "statemap-dumps";
+
 /// Starts the thread.
 pub(super) fn start(dump_on: &Arc<DumpOn>, active: &Arc<Active>) {
     let (dump_on, outputs) = (Arc::clone(dump_on), Arc::clone(&active.outputs));
@@ -32,7 +38,7 @@ pub(super) fn start(dump_on: &Arc<DumpOn>, active: &Arc<Active>) {
         crate::sys::signal::block_all();
         run(&dump_on, &active, &outputs);
     };
-    if let Err(error) = crate::sys::start("statemap-dumps", Box::new(run)) {
+    if let Err(error) = crate::sys::start(THREAD, Box::new(run)) {
         warn(format_args!("`dump_on` has no effect: no thread can be started: {error}"));
     }
 }
@@ -44,7 +50,8 @@ fn run(dump_on: &Arc<DumpOn>, active: &Weak<Active>, outputs: &Arc<Outputs>) {
         before.push((path, bytes));
     }
     lock(&dump_on.state).kept.had_before(before);
-    while let Some(pending) = wait(dump_on) {
+    let mut looks = Looks::new(&dump_on.wanted);
+    while let Some(pending) = wait(dump_on, &mut looks, active) {
         let Some(recording) = active.upgrade() else { return };
         let captured = recording.runtimes.is_any_recording().then(|| recording.runtimes.captured());
         exits::release(recording);
@@ -53,16 +60,47 @@ fn run(dump_on: &Arc<DumpOn>, active: &Weak<Active>, outputs: &Arc<Outputs>) {
             Some(captured) => write(captured, why.clone(), Arc::clone(outputs), dump_on),
             None => Err("nothing is recorded".to_owned()),
         };
+        let page = written.as_ref().ok().map(|(target, _)| target.path.clone());
         let (outcome, line) = keep(dump_on, written);
         if lock(&dump_on.state).is_written(&outcome) {
             say(format!("{why}: {line}"));
+            if let (Outcome::Written, Some(page)) = (&outcome, page) {
+                call_listeners(active, &page);
+            }
         }
     }
 }
 
+/// Calls the program's own functions for pages.
+fn call_listeners(active: &Weak<Active>, page: &Path) {
+    let Some(recording) = active.upgrade() else { return };
+    let collectors = recording.runtimes.collectors();
+    let all: Vec<_> = collectors.iter().map(|collector| collector.page_listeners()).collect();
+    drop(collectors);
+    exits::release(recording);
+    for listener in all.concat() {
+        if catch_unwind(AssertUnwindSafe(|| listener(page))).is_err() {
+            say("a function that was given to `on_dump` has panicked".to_owned());
+        }
+        // It may own values of any type, whose drop isn't for this thread.
+        if Arc::strong_count(&listener) == 1 {
+            std::mem::forget(listener);
+        }
+    }
+}
+
+/// Returns whether the calling thread is the one that calls these functions.
+pub(super) fn is_this_thread() -> bool {
+    thread::current().name() == Some(THREAD)
+}
+
 /// Waits until a page is to be written; `None` if the program ends.
-fn wait(dump_on: &DumpOn) -> Option<Pending> {
+fn wait(dump_on: &DumpOn, looks: &mut Looks, active: &Weak<Active>) -> Option<Pending> {
     loop {
+        let look_in = looks.due_in(&dump_on.wanted, Instant::now());
+        if look_in == Some(Duration::ZERO) {
+            looks.look(dump_on, active);
+        }
         let mut state = lock(&dump_on.state);
         let next = state.next(Instant::now(), dump_on.after);
         match next {
@@ -77,7 +115,8 @@ fn wait(dump_on: &DumpOn) -> Option<Pending> {
             }
             // Another trigger, or nothing at all, may wake it: then it looks again.
             Next::Wait(time) => {
-                let waited = dump_on.changed.wait_timeout(state, time.unwrap_or(Duration::MAX));
+                let time = time.unwrap_or(Duration::MAX).min(look_in.unwrap_or(Duration::MAX));
+                let waited = dump_on.changed.wait_timeout(state, time);
                 drop(waited.unwrap_or_else(PoisonError::into_inner));
             }
         }

@@ -4,6 +4,7 @@ use std::panic::{Location, set_hook, take_hook};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::pages;
 use crate::recording::exits;
 use crate::util::clean::clean;
 use crate::util::source_path::shown;
@@ -22,7 +23,9 @@ pub(super) fn watch() {
     HOOK.call_once(|| {
         let before = take_hook();
         set_hook(Box::new(move |info| {
-            if PROCESS.load(Ordering::Acquire) == std::process::id() {
+            let is_here = PROCESS.load(Ordering::Acquire) == std::process::id();
+            // A panic of a function that uploads pages must not lead to further pages.
+            if is_here && !pages::is_this_thread() {
                 note(info.location());
             }
             before(info);
