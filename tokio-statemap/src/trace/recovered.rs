@@ -47,12 +47,17 @@ pub fn recover(path: &Path) -> Result<Recovered, String> {
 
 fn loaded(module: Module, root: Option<&Path>) -> (LoadedModule, Option<String>) {
     let Module { path, is_program, base, range, build_id } = module;
-    let path = path.map(PathBuf::from).filter(|path| path.is_absolute());
+    let path = path.map(PathBuf::from).filter(|path| path.is_absolute() && !leads_up(path));
     let path = path.map(|path| match root {
         Some(root) => root.join(path.strip_prefix("/").unwrap_or(&path)),
         None => path,
     });
     (LoadedModule::of_other(path, is_program, base, range.0..range.1), build_id)
+}
+
+/// Returns whether a path has `..` in it, as the system never says one. It would lead out of a container's files.
+fn leads_up(path: &Path) -> bool {
+    path.components().any(|part| part == Component::ParentDir)
 }
 
 /// Returns the root folder of the process whose files `path` is seen through: `/proc/7/root` of
@@ -79,5 +84,7 @@ mod tests {
         assert_eq!(root("/proc/7/cwd/a.0.box"), None);
         assert_eq!(root("/dev/shm/a.0.box"), None);
         assert_eq!(root("a.0.box"), None);
+        assert!(leads_up(Path::new("/usr/../../etc/shadow")));
+        assert!(!leads_up(Path::new("/usr/bin/..shop")));
     }
 }
