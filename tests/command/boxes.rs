@@ -151,14 +151,16 @@ fn the_next_start_names_a_dead_box_once_and_writes_its_page() {
 #[test]
 fn ps_watches_until_the_process_ends() {
     let folder = folder("boxes-watch");
-    let (mut program, _) = program(&folder);
-    for (signal, last) in [(libc::SIGTERM, "runs; as of"), (libc::SIGKILL, "is dead; as of")] {
+    let (mut program, boxes) = program(&folder);
+    for (signal, last) in [(libc::SIGTERM, " runs; as of "), (libc::SIGKILL, " is dead; as of ")] {
         let mut child = Running::start(program.arg("work"));
         child.wait_for("ready");
         let pid = child.id().to_string();
         wait_until_ps_says(&folder, &pid, " polls a second, ");
+        // If it ends in order, nothing is left of it.
+        let what = if signal == libc::SIGTERM { Path::new(&pid) } else { &boxes };
         let mut command = child::command(binary(), &folder);
-        let mut watch = command.args(["ps", "--watch", &pid]).spawn().unwrap();
+        let mut watch = command.args(["ps", "--watch"]).arg(what).spawn().unwrap();
         let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
         let shows =
             lines.by_ref().map(Result::unwrap).filter(|line| line.contains(" runs; as of "));

@@ -26,7 +26,7 @@ fn in_the_repository(path: &str) -> Option<String> {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 33] = [
+const VALID: [(&str, &str); 34] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),

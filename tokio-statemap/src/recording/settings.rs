@@ -34,6 +34,7 @@ pub(super) struct Settings {
     pub(super) dump_after: Option<Duration>,
     /// The page of an earlier process that left a black box.
     #[cfg(feature = "recover")]
+    #[cfg_attr(not(has_recover), allow(dead_code, reason = "no other system has black boxes"))]
     pub(super) recover: Option<PathBuf>,
     /// `true` to show source in the page.
     pub(super) source: bool,
