@@ -244,13 +244,18 @@ impl<T: Eq + Hash> Weights<T> {
 
     /// Returns the thing that was seen for longest, and of equals the first.
     pub(super) fn heaviest(&self) -> Option<&T> {
+        self.heaviest_with_ns().map(|(thing, _)| thing)
+    }
+
+    /// Returns the same, and for how long it was seen, in ns.
+    pub(super) fn heaviest_with_ns(&self) -> Option<(&T, u64)> {
         let mut heaviest = None;
         for (thing, &ns) in self.0.iter() {
             if heaviest.is_none_or(|(_, most_ns)| ns > most_ns) {
                 heaviest = Some((thing, ns));
             }
         }
-        heaviest.map(|(thing, _)| thing)
+        heaviest
     }
 }
 

@@ -15,6 +15,7 @@ use super::long_polls::{self, LongPoll, NotCompared};
 use super::own_time::OwnTime;
 use super::place::Place;
 use super::poll::PollAt;
+use super::resumed::{is_async, last_waited_in};
 use super::sampled::{self, Unsampled};
 use super::spelling::Spelling;
 use crate::trace::timeline::{StackFrame, Timeline};
@@ -39,6 +40,9 @@ pub struct Culprit {
     /// The function that another thread was in while the polls waited for a lock, which it may hold. `None` if they waited
     /// for no lock or other thread, or if no function was seen in most of them.
     pub beside: Option<SeenBeside>,
+    /// The program's functions in which the tasks of most of the polls had waited before, the innermost first, up to two.
+    /// Empty if that isn't known, or if an async function of the program is seen in the polls themselves.
+    pub waited_in: Vec<StackFrame>,
     /// Where most of the tasks were spawned, by the time that they held workers.
     pub place: Place,
     /// The number of other spawn locations with such polls.
@@ -366,8 +370,14 @@ impl Group {
         let blocking_cause = self.causes.heaviest().cloned().unwrap_or_default();
         let beside = frame.as_ref().and_then(|frame| SeenBeside::find(timeline, &at, frame));
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
+        let mut seen = frame.iter().chain(&callers);
+        let waited_in = match frame.is_none() || seen.any(is_async) {
+            true => Vec::new(),
+            false => last_waited_in(timeline, self.polls.iter().map(|poll| (poll.at, poll.own_ns))),
+        };
         let culprit = Culprit {
             frame,
+            waited_in,
             callers,
             are_all_callers,
             blocking_cause,

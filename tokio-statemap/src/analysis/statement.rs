@@ -133,6 +133,19 @@ pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
     )
 }
 
+/// Returns a sentence on where tasks had waited before their long polls.
+pub(super) fn waited_in_sentence(functions: &[StackFrame]) -> String {
+    match functions {
+        [] => String::new(),
+        [only] => format!("The tasks had last waited in {}.", function_name(only)),
+        [inner, outer, ..] => format!(
+            "The tasks had last waited in {}, called from {}.",
+            function_name(inner),
+            function_name(outer)
+        ),
+    }
+}
+
 /// Returns a setting in words: `1 ms`.
 pub(super) fn setting(time: Duration) -> String {
     human_setting(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))

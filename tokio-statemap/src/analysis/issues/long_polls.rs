@@ -9,7 +9,7 @@ use crate::analysis::delay::is_harm;
 use crate::analysis::locations::LocationRow;
 use crate::analysis::statement::{
     Statement, beside_sentence, called_from, capitalized, delay_sentence, function_name,
-    place_name, setting, tasks_of,
+    place_name, setting, tasks_of, waited_in_sentence,
 };
 use crate::analysis::whole_run;
 use crate::util::quantity::{count, human, moment, own_and_wall};
@@ -200,6 +200,7 @@ impl LongPollIssue {
     fn add_culprit(&self, culprit: &Culprit, said: &mut Statement) {
         let is_all_kept = self.is_all_kept();
         said.add(called_from(&culprit.callers, culprit.are_all_callers));
+        said.add(waited_in_sentence(&culprit.waited_in));
         said.add(culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
         let meanwhile = match (is_all_kept, culprit.polls) {
             (true, _) | (false, 1) => "Meanwhile",

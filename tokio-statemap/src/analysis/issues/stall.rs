@@ -14,6 +14,7 @@ use crate::analysis::poll::PollAt;
 use crate::analysis::spots::Spot;
 use crate::analysis::statement::{
     Statement, beside_sentence, called_from, capitalized, delay_sentence, function_name, tasks_of,
+    waited_in_sentence,
 };
 use crate::trace::timeline::{Poll, Timeline};
 use crate::util::map::Map;
@@ -102,6 +103,7 @@ impl Finding for Stall {
         said.add(self.culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
         if !self.culprit.callers.is_empty() {
             said.add(called_from(&self.culprit.callers, self.culprit.are_all_callers));
+            said.add(waited_in_sentence(&self.culprit.waited_in));
             said.add(spawned(&self.culprit));
         } else if frame.is_some() {
             said.add(format!("It was called by {}.", tasks_of(*place)));

@@ -17,6 +17,7 @@ mod beside;
 #[cfg(feature = "html")]
 mod one_figure;
 mod seen;
+mod waited;
 mod whole_run;
 
 const MS: u64 = 1_000_000;

@@ -1,0 +1,43 @@
+//! Where tasks had waited before their long polls.
+
+use super::blame::{Weights, is_same};
+use super::poll::PollAt;
+use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline};
+
+/// The most functions that are named.
+const MOST: usize = 2;
+
+/// Returns the program's functions in which the tasks of most of these polls had waited before, the innermost first, up to
+/// two. Each poll has its weight. Returns nothing if that isn't known.
+///
+/// What holds a worker is often called by a library after the program's own function has returned: a web framework writes
+/// the response of a handler. That function isn't on the stack, but the task was in it when it waited last.
+pub(super) fn last_waited_in(
+    timeline: &Timeline,
+    polls: impl Iterator<Item = (PollAt, u64)>,
+) -> Vec<StackFrame> {
+    let (mut by_wait, mut all_ns) = (Weights::default(), 0_u64);
+    for ((task, poll), own_ns) in polls {
+        all_ns = all_ns.saturating_add(own_ns);
+        let before = poll.checked_sub(1).map(|before| &timeline.tasks.seen()[task].polls[before]);
+        if let Some(wait) = before.and_then(|before| before.wait()) {
+            by_wait.add(wait, own_ns);
+        }
+    }
+    let Some((&wait, ns)) = by_wait.heaviest_with_ns() else { return Vec::new() };
+    let chains = timeline.wait(wait).filter(|_| ns > all_ns / 2).map(|wait| wait.chains());
+    let mut functions: Vec<StackFrame> = Vec::new();
+    let chain = chains.as_ref().and_then(|chains| chains.first());
+    for &frame in chain.into_iter().flat_map(|chain| chain.iter().rev()) {
+        let is_new = functions.last().is_none_or(|last| !is_same(last, frame));
+        if frame.origin == FrameOrigin::Program && is_new && functions.len() < MOST {
+            functions.push(frame.clone());
+        }
+    }
+    functions
+}
+
+/// Returns whether it is an async function, as it is named in a stack.
+pub(super) fn is_async(frame: &StackFrame) -> bool {
+    frame.function.starts_with("async ")
+}
