@@ -149,7 +149,9 @@ impl Stretches {
         self.at(end - 1);
         let mut from = start;
         while from < end {
-            let next = ((from.saturating_sub(self.from) >> self.shift) + 1) << self.shift;
+            // In a box that somebody forged, a poll may last for ever, and the last stretch ends after all times.
+            let next = (from.saturating_sub(self.from) >> self.shift) + 1;
+            let next = next.saturating_mul(self.length());
             let to = next.saturating_add(self.from).min(end);
             self.at(from).held += to - from;
             from = to;
@@ -204,6 +206,14 @@ mod tests {
     fn polls(n: u64, apart: u64) -> Vec<(u64, u64, u32)> {
         let poll = |i: u64| (1000 + i * apart, i.wrapping_mul(0x9e37_79b9) % apart, (i % 7) as u32);
         (0..n).map(poll).collect()
+    }
+
+    #[test]
+    fn a_poll_without_an_end_is_spread_all_the_same() {
+        let mut all = Stretches::since(1000);
+        all.poll(2000, u64::MAX, u64::MAX, 0);
+        let held: u64 = all.all().iter().map(|stretch| stretch.held).sum();
+        assert_eq!(held, u64::MAX - 2000);
     }
 
     #[test]
