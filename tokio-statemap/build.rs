@@ -9,6 +9,12 @@ fn main() {
     alias("has_wakes", "CARGO_FEATURE_WAKES");
     alias("has_black_box", "CARGO_FEATURE_BLACK_BOX");
     alias("has_recover", "CARGO_FEATURE_RECOVER");
+    println!("cargo::rustc-check-cfg=cfg(has_requests)");
+    let has = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    // A table of requests is recorded, or read.
+    if has("READ") || has("TRACING") && has("RECORD") {
+        println!("cargo::rustc-cfg=has_requests");
+    }
     #[cfg(feature = "html")]
     page::pack();
 }

@@ -54,6 +54,8 @@ mod current;
 #[cfg(feature = "record")]
 mod error;
 mod hooks;
+#[cfg(feature = "tracing")]
+mod layer;
 #[cfg_attr(not(feature = "record"), path = "no_recorder.rs")]
 #[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "some of it only hooks of tasks call"))]
 mod recorder;
@@ -73,6 +75,8 @@ mod util;
 
 pub use choices::{BlackBox, Keep, TraceTarget};
 pub use hooks::Hooks;
+#[cfg(feature = "tracing")]
+pub use layer::{SpanLayer, layer};
 pub use recorder::{Instrument, Instrumented};
 #[cfg(not(feature = "record"))]
 pub use recording::Error;
@@ -120,6 +124,8 @@ pub use self::render::compare;
 pub use self::render::html;
 #[cfg(feature = "svg")]
 pub use self::render::svg;
+#[cfg(has_requests)]
+pub use self::trace::requests::{self, Request, Requests};
 #[cfg(feature = "record")]
 pub use self::{
     analysis::picture,

@@ -23,7 +23,7 @@ const MODULES: &[&[&str]] = &[
     &["analysis"],
     &["render"],
     &["hooks", "collector", "current", "task"],
-    &["recording"],
+    &["recording", "layer"],
 ];
 
 /// The modules of the recorder, the lowest first: see `recorder/mod.rs`.
@@ -38,6 +38,7 @@ const RECORDER: &[&[&str]] = &[
     &["process"],
     &["kept"],
     &["calls", "machine", "unwind", "wakes", "watch"],
+    &["spans"],
     &["chains"],
     &["black_box"],
     &["hot"],

@@ -8,7 +8,7 @@
 //! - [`store`]: the chunks that threads fill, and full ones in memory, by time.
 //! - [`memory`]: what evicted records leave behind.
 //! - [`kept`]: all of that for one recorder, behind locks. It evicts, and collects full chunks.
-//! - [`calls`], [`machine`], [`watch`]: what is recorded beside events.
+//! - [`calls`], [`machine`], [`watch`], `spans`: what is recorded beside events.
 //! - [`wakes`]: when tasks became ready, and who woke them. [`chains`]: the functions that a thread is in when a waker
 //!   is cloned.
 //! - [`black_box`]: files that have what was recorded, however the process ends.
@@ -43,6 +43,8 @@ mod process;
 pub(crate) mod record;
 pub(crate) mod root_future;
 mod root_waker;
+#[cfg(feature = "tracing")]
+pub(crate) mod spans;
 pub(crate) mod store;
 #[cfg(all(test, tokio_unstable, not(statemap_loom)))]
 mod stress;
@@ -99,6 +101,8 @@ impl Recorder {
         self.kept.start(|| {
             // Hooks are to find out no more than whether that has changed.
             crate::sys::filter::allows_all();
+            #[cfg(feature = "tracing")]
+            self.spans.start(self.kept.clock.ticks());
             self.machine.start();
             self.machine.note_steal(&self.kept.clock);
             background::recorder_started(self);

@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::analysis::limits::{Exceeded, From, ReadyWait, Unknown};
+#[cfg(has_requests)]
+use crate::render::report::shares;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, own_and_wall};
 
@@ -30,6 +32,23 @@ impl fmt::Display for Exceeded {
                     0 => Ok(()),
                     1 => f.write_str(" It happened once more."),
                     n => write!(f, " It happened {n} times more."),
+                }
+            }
+            #[cfg(has_requests)]
+            Self::Span { limit, request, others } => {
+                let (name, count) = (request.to_string(), count(request.count, "span"));
+                let (name, longest) = (clean(&name), human(request.times.longest_ns));
+                let limit = setting(*limit);
+                write!(f, "A span {name} may be open for {limit} at most. ")?;
+                write!(f, "The longest of {count} was open for {longest}")?;
+                if request.slowest.spans > 0 {
+                    let shares = shares(&request.slowest, true);
+                    write!(f, "; of the time of the slowest {}: {shares}", request.slowest.spans)?;
+                }
+                match others {
+                    0 => f.write_str("."),
+                    1 => f.write_str(". There is one other kind of such spans."),
+                    n => write!(f, ". There are {n} other kinds of such spans."),
                 }
             }
             Self::LongPollFrom { pattern, long_poll, from, others } => {
@@ -114,6 +133,8 @@ impl fmt::Display for Unknown {
                 "how long tasks were ready was not recorded: it takes schedule_latency (the key and the \
                  feature)",
             ),
+            #[cfg(has_requests)]
+            Self::NoSpan { name } => write!(f, "no span of tracing is named `{}`", clean(name)),
             Self::Refused { events } => write!(
                 f,
                 "{} were refused, so what happened then isn't known: a larger max_events, or keep = \"last\", \

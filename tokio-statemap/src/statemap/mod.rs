@@ -22,6 +22,8 @@ mod profile_tests;
 pub mod read;
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) mod renew;
+#[cfg(all(test, feature = "read"))]
+mod requests_tests;
 mod run;
 #[cfg(all(test, feature = "read"))]
 mod summary_tests;

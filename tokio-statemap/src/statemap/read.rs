@@ -9,6 +9,7 @@ mod plain;
 mod profile;
 mod record;
 pub(super) mod records;
+mod requests;
 #[cfg(feature = "html")]
 pub(super) mod rows;
 pub(super) mod run;

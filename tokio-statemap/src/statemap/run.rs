@@ -22,6 +22,7 @@
 //! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults, unknown]` of a long poll |
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
 //! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
+//! | `requests` | `[name, target, fields, count, times, total, running, own, parts, slowest]`: see below |
 //! | `waits` | `[wait, [[function, caller, name, call], …]]`: see below |
 //! | `chains` | `[[[address, function, …], …], [[name, file, line], …]]`: see below |
 //! | `unnamed` | `[wait, [chain, …]]`: see below |
@@ -63,6 +64,12 @@
 //! The profile is of calls of async functions, in a part of the run still those of the whole. `ended` is `null`, or the
 //! total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. If there is a profile, the first
 //! definition has `profile`, too: `[recorded, workers, uncountedCalls]`. Only tasks have the list.
+//!
+//! The requests are what spans of `tracing` took, also those of the whole run. `times` is `[mean, p50, p90, p99, longest]`.
+//! `parts` are those of the spans whose surroundings are kept, and `slowest` those of the slowest of these: `[spans, length,
+//! running, ready, waiting, elsewhere, unknown, [[state, place, length], …]]`, of which the five times before the places
+//! add up to `length`. If there are requests, the first definition has `requests`, too: `[open, cut, lost]`, the spans that
+//! aren't in the list. Only tasks have the list.
 //!
 //! If older events were dropped, the first definition has `wholeRun`, the sums of all recorded events: `[begin, end,
 //! recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`. The lists that begin with `run` belong to

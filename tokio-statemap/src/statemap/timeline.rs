@@ -161,6 +161,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         },
         machine: facts.machine(),
         profile: facts.profile(),
+        requests: facts.requests(),
         lacking: Lacking {
             tasks: true,
             workers: true,
@@ -192,6 +193,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.long_polls.beside = samples(&timeline.tasks, &run.long_polls.beside)?;
             timeline.cpu.clone_from(&run.long_polls.cpu);
             timeline.profile.functions.clone_from(&run.profile);
+            timeline.requests.rows.clone_from(&run.requests);
             timeline.places.waits.clone_from(&run.waits.waits);
             timeline.places.unnamed = run.waits.unnamed.clone().into();
             if !first.is_part {

@@ -3,6 +3,8 @@
 mod header;
 mod long_polls;
 mod profile;
+#[cfg(has_requests)]
+mod requests;
 mod run;
 mod spaced;
 mod stream;

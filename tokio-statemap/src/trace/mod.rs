@@ -6,6 +6,8 @@ pub(crate) mod live_poll;
 pub mod profile;
 #[cfg(all(has_black_box, feature = "read"))]
 pub(crate) mod recovered;
+#[cfg(has_requests)]
+pub mod requests;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub mod summary;

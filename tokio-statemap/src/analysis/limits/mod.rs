@@ -3,6 +3,8 @@
 //! Time that the machine took doesn't count, as far as it is known.
 
 mod ready;
+#[cfg(has_requests)]
+mod spans;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +20,8 @@ use super::place::Place;
 use super::report::Report;
 use super::verdict::Verdict;
 use crate::recorder::watch::ALWAYS_SEEN_NS;
+#[cfg(has_requests)]
+use crate::trace::requests::Request;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{FrameOrigin, SamplingState, Timeline};
 use crate::util::source_path::shown;
@@ -44,6 +48,10 @@ pub struct Limits<'a> {
     pub max_poll: Option<Duration>,
     /// The longest time that a task may be ready before it is polled.
     pub max_ready: Option<Duration>,
+    /// The longest time that spans of `tracing` may be open: their names, as in
+    /// [`Request::is_named`](crate::Request::is_named), with a limit for each.
+    #[cfg(has_requests)]
+    pub max_spans: &'a [(String, Duration)],
     /// The files that no long poll may be from.
     pub no_long_polls_from: Option<&'a Files<'a>>,
 }
@@ -78,6 +86,16 @@ pub enum Exceeded {
         wait: Box<ReadyWait>,
         /// The number of further such waits.
         others: u64,
+    },
+    /// Spans of `tracing` were open for longer.
+    #[cfg(has_requests)]
+    Span {
+        /// The limit.
+        limit: Duration,
+        /// The row with the longest of them.
+        request: Box<Request>,
+        /// The number of further rows with such spans.
+        others: usize,
     },
     /// Long polls are from a place that they must not be from.
     LongPollFrom {
@@ -115,6 +133,12 @@ pub enum Unknown {
     TasksNotRead,
     /// The times at which tasks became ready were not recorded.
     ReadyTimes,
+    /// No span of `tracing` has this name.
+    #[cfg(has_requests)]
+    NoSpan {
+        /// The name.
+        name: String,
+    },
     /// Events were refused, so it isn't known what happened then.
     Refused {
         /// The number of events.
@@ -182,6 +206,10 @@ pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
             Ok(exceeded) => judgement.exceeded.extend(exceeded),
             Err(unknown) => judgement.unknown.push(unknown),
         }
+    }
+    #[cfg(has_requests)]
+    for (name, limit) in limits.max_spans {
+        spans::judge(timeline, name, *limit, &mut judgement);
     }
     if let Some(files) = limits.no_long_polls_from {
         judgement.exceeded.extend(long_polls_from(&timeline.report(), files));

@@ -44,6 +44,8 @@ use crate::analysis::{Report, Statement};
 use crate::statemap::Labels;
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
+#[cfg(has_requests)]
+use crate::trace::requests::Requests;
 use crate::trace::timeline::Timeline;
 use crate::util::quantity::moment;
 
@@ -145,6 +147,9 @@ pub(crate) struct Section<'a> {
     pub(crate) awaits: Option<Awaits>,
     /// The time that the calls of instrumented functions took in its run.
     pub(crate) profile: Option<Profile>,
+    /// What spans of `tracing` took in its run.
+    #[cfg(has_requests)]
+    pub(crate) requests: Option<Requests>,
     /// The data that it was made from: an index into the origins of the picture.
     pub(crate) origin: usize,
     pub(crate) source: Box<dyn Source + 'a>,
@@ -256,6 +261,10 @@ impl<'a> Picture<'a> {
         }
         if !report.profile.functions.is_empty() {
             tasks.profile = Some(report.profile.clone());
+        }
+        #[cfg(has_requests)]
+        if !report.requests.is_empty() {
+            tasks.requests = Some(report.requests.clone());
         }
         let origin = Origin {
             from_ns: timeline.begin_ns - left_ns,
@@ -380,6 +389,8 @@ impl<'a> Section<'a> {
             issues: None,
             awaits: None,
             profile: None,
+            #[cfg(has_requests)]
+            requests: None,
             origin: 0,
             source,
         }

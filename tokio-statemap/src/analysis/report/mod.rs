@@ -19,6 +19,8 @@ use super::waits::{self, Waits};
 use super::whole_run::{self, Listed};
 use super::workers::{self, WorkerShare};
 use crate::trace::profile::Profile;
+#[cfg(has_requests)]
+use crate::trace::requests::Requests;
 use crate::trace::summary::Summary;
 #[cfg(any(feature = "read", test))]
 use crate::trace::timeline::Task;
@@ -68,6 +70,9 @@ pub struct Report {
     pub exhausted_pool: Option<ExhaustedPool>,
     /// The time that the calls of instrumented async functions took, in the whole run.
     pub profile: Profile,
+    /// The times of spans of `tracing`, in the whole run.
+    #[cfg(has_requests)]
+    pub requests: Requests,
     /// Where tasks waited.
     pub waits: Waits,
     /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if only root
@@ -202,6 +207,8 @@ impl Timeline {
             machine: self.machine,
             exhausted_pool: self.pool.exhausted,
             profile: self.profile.clone(),
+            #[cfg(has_requests)]
+            requests: self.requests.clone(),
             waits,
             still_waiting: self.still_waiting(),
             recording,

@@ -108,13 +108,17 @@ Examples:
   tokio-statemap report tasks.json
   tokio-statemap report tasks.json workers.json --begin 1s
   tokio-statemap report statemap.html
-  tokio-statemap report --profile tasks.json")]
+  tokio-statemap report --profile tasks.json
+  tokio-statemap report --requests tasks.json")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Print the time in each instrumented async fn, over the whole run, instead of the report
     #[arg(long)]
     pub(crate) profile: bool,
+    /// Print what spans of tracing took, over the whole run, and what they did, instead of the report
+    #[arg(long, conflicts_with = "profile")]
+    pub(crate) requests: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
 }
@@ -188,6 +192,9 @@ pub(crate) struct LimitArgs {
     /// The longest time that a task may be ready before it is polled, such as 20ms; time taken by the machine doesn't count
     #[arg(long, value_name = "TIME", value_parser = units::limit, allow_hyphen_values = true)]
     pub(crate) max_ready: Option<u64>,
+    /// The longest time that spans of tracing with a name may be open, such as 'GET /orders' 50ms; may be given several times
+    #[arg(long, num_args = 2, value_names = ["NAME", "TIME"], allow_hyphen_values = true)]
+    pub(crate) max_span: Vec<String>,
     /// Source files to which no long poll may be attributed, by the blamed line or else the spawn location, such as 'src/**'
     #[arg(long, value_name = "GLOB", value_parser = globs::Glob::new)]
     pub(crate) no_long_polls_from: Vec<globs::Glob>,

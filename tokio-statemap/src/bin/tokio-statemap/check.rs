@@ -14,6 +14,7 @@ use crate::progress::Progress;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.files.check("check");
+    args.limits.max_spans();
     let mut are_all_ok = true;
     let (mut read, mut sources) = (Vec::new(), Vec::new());
     for (index, file) in args.files.files.iter().enumerate() {

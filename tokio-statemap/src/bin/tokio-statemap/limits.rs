@@ -10,18 +10,37 @@ use crate::args::{CheckArgs, LimitArgs};
 use crate::failure::{Failure, print_line};
 use crate::input::names;
 use crate::output::print;
+use crate::units;
+use crate::usage::misused;
 
 impl LimitArgs {
     /// Returns `true` if any limit is given.
     pub(crate) fn are_given(&self) -> bool {
-        self.max_poll.is_some() || self.max_ready.is_some() || !self.no_long_polls_from.is_empty()
+        self.max_poll.is_some()
+            || self.max_ready.is_some()
+            || !self.max_span.is_empty()
+            || !self.no_long_polls_from.is_empty()
+    }
+
+    /// Returns the names of spans, each with its limit. Ends the process if a limit is none.
+    pub(crate) fn max_spans(&self) -> Vec<(String, Duration)> {
+        let mut spans = Vec::new();
+        for pair in self.max_span.chunks(2) {
+            let [name, time] = pair else { continue };
+            let limit = units::limit(time).unwrap_or_else(|problem| {
+                misused("check", &format!("invalid value '{time}' for '--max-span': {problem}"))
+            });
+            spans.push((name.clone(), Duration::from_nanos(limit)));
+        }
+        spans
     }
 }
 
 /// Judges the runs in `read`. `sources` has the input file of each statemap, as an index.
 pub(crate) fn check(args: &CheckArgs, read: &[Statemap], sources: &[usize]) -> Result<(), Failure> {
     let names = |files: &[usize]| names(&args.files, files.iter().map(|&file| sources[file]));
-    let LimitArgs { max_poll, max_ready, no_long_polls_from } = &args.limits;
+    let LimitArgs { max_poll, max_ready, no_long_polls_from, .. } = &args.limits;
+    let max_spans = args.limits.max_spans();
     let matching_glob = |path: &str, of: FileOf| {
         let glob = no_long_polls_from.iter().find(|glob| glob.matches(path, of))?;
         Some(glob.text().to_owned())
@@ -29,6 +48,7 @@ pub(crate) fn check(args: &CheckArgs, read: &[Statemap], sources: &[usize]) -> R
     let limits = Limits {
         max_poll: max_poll.map(Duration::from_nanos),
         max_ready: max_ready.map(Duration::from_nanos),
+        max_spans: &max_spans,
         no_long_polls_from: (!no_long_polls_from.is_empty()).then_some(&matching_glob),
     };
     let (mut is_over, mut is_unknown) = (false, false);

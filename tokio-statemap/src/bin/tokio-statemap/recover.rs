@@ -17,7 +17,7 @@ pub(crate) fn run(args: RecoverArgs) -> Result<(), Failure> {
     let files = Files { files: vec![found.path.clone()] };
     let window = WindowArgs { begin: None, duration: None };
     let Some(output) = args.output else {
-        return report::run(&ReportArgs { files, profile: false, window });
+        return report::run(&ReportArgs { files, profile: false, requests: false, window });
     };
     if output.extension().is_some_and(|end| end == "json") {
         let data = unharmed(&found.path, || Ok(recovered(&found.path)?.timeline.to_data()))?;

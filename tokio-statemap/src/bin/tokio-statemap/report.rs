@@ -27,6 +27,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
             Recording::Run { timeline, files, .. } => {
                 let text = if args.profile {
                     coloured_text(&timeline.profile().to_string(), colours)
+                } else if args.requests {
+                    coloured_text(&timeline.requests().to_string(), colours)
                 } else {
                     let report = timeline.report();
                     coloured_report(&report.to_string(), &report, colours)
@@ -34,9 +36,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
                 (text, &files[..])
             }
             Recording::Other { data, file, .. } => {
-                let text = match args.profile {
-                    true => "This data has no profile of async functions.".to_owned(),
-                    false => coloured_text(&data.report().to_string(), colours),
+                let text = if args.profile {
+                    "This data has no profile of async functions.".to_owned()
+                } else if args.requests {
+                    "This data has no spans of tracing.".to_owned()
+                } else {
+                    coloured_text(&data.report().to_string(), colours)
                 };
                 (text, std::slice::from_ref(file))
             }

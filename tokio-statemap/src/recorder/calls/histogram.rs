@@ -85,6 +85,33 @@ impl Times {
         self.longest_ticks = self.longest_ticks.max(one.longest_ticks.load(Ordering::Relaxed));
     }
 
+    /// Adds a time.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn add(&mut self, ticks: u64) {
+        let bucket = bucket(ticks);
+        if self.buckets.len() <= bucket {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] += 1;
+        self.count += 1;
+        self.sum_ticks = self.sum_ticks.saturating_add(ticks);
+        self.longest_ticks = self.longest_ticks.max(ticks);
+    }
+
+    /// Adds the times that are in `others`.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn add_all(&mut self, others: &Self) {
+        if self.buckets.len() < others.buckets.len() {
+            self.buckets.resize(others.buckets.len(), 0);
+        }
+        for (all, one) in self.buckets.iter_mut().zip(&others.buckets) {
+            *all += one;
+        }
+        self.count += others.count;
+        self.sum_ticks = self.sum_ticks.saturating_add(others.sum_ticks);
+        self.longest_ticks = self.longest_ticks.max(others.longest_ticks);
+    }
+
     /// Returns the time that `percent` of all times don't exceed, by the nearest rank. `None` if there are none.
     pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let rank = (self.count * percent).div_ceil(100).max(1);

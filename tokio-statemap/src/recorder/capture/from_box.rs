@@ -286,6 +286,8 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
         misses_ready_times: round.misses_ready_times,
         names: state.names.into_iter().map(Arc::from).collect(),
         calls: Calls { functions: Vec::new(), uncounted: 0, recorded: 0, workers: 0 },
+        #[cfg(feature = "tracing")]
+        spans: crate::recorder::spans::SpansSeen::default(),
         memory,
         segments,
     };

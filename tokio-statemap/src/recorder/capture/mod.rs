@@ -24,6 +24,8 @@ pub(crate) use crate::recorder::kept::capture::Then;
 use crate::recorder::lost::Lost;
 use crate::recorder::machine::CpuLimit;
 use crate::recorder::memory::Memory;
+#[cfg(feature = "tracing")]
+use crate::recorder::spans::SpansSeen;
 use crate::recorder::store::segment::{Segment, last_event};
 use crate::recorder::waits::cell::{self, TaskSeen};
 use crate::recorder::waits::names;
@@ -83,6 +85,9 @@ pub(crate) struct Capture {
     /// The names of tasks.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) calls: Calls,
+    /// The spans of `tracing`.
+    #[cfg(feature = "tracing")]
+    pub(crate) spans: SpansSeen,
 }
 
 /// Returns the windows, the last one up to the capture at `now`, and the end of all. The `last` event may be slightly later.
@@ -147,6 +152,8 @@ impl Capture {
         let cpu = lock(&recorder.cpu).clone();
         let steal = recorder.machine.steal_counts();
         let waiting = cell::waiting_tasks(kept.id);
+        #[cfg(feature = "tracing")]
+        let spans_seen = recorder.spans.read();
         // Taken after everything that has a time, so that later anchors don't change these times.
         let scale = kept.clock.scale();
         let KeptRecords { now, windows, .. } = &records;
@@ -189,6 +196,8 @@ impl Capture {
             misses_ready_times: recorder.wakers.miss_ready_times(),
             names: names::all(),
             calls: Calls::of_recorder(recorder),
+            #[cfg(feature = "tracing")]
+            spans: spans_seen,
             memory: records.memory,
             segments: records.segments,
         };

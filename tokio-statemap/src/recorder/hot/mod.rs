@@ -12,6 +12,8 @@ mod reading;
 pub(crate) mod roots;
 mod runtime;
 pub(crate) mod runtimes;
+#[cfg(feature = "tracing")]
+pub(crate) mod spans;
 pub(crate) mod thread_recorder;
 pub(crate) mod tokio_hooks;
 pub(crate) mod woken;
@@ -31,6 +33,8 @@ use crate::recorder::kept::Kept;
 use crate::recorder::machine::Machine;
 use crate::recorder::process;
 use crate::recorder::record::Kind;
+#[cfg(feature = "tracing")]
+use crate::recorder::spans::Spans;
 use crate::recorder::watch::Samples;
 use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::watch::listeners::Listeners;
@@ -45,6 +49,9 @@ pub(crate) struct Shared {
     pub(crate) kept: Kept,
     /// The counts of calls of instrumented functions.
     pub(crate) functions: Arc<Profiles>,
+    /// The spans of `tracing`.
+    #[cfg(feature = "tracing")]
+    pub(crate) spans: Arc<Spans>,
     pub(crate) locations: Locations,
     pub(crate) roots: Roots,
     pub(crate) runtime: RecordedRuntime,
@@ -79,6 +86,8 @@ impl Shared {
     pub(crate) fn new(kept: Kept, when_built: fn(&Self)) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             functions: Profiles::new(kept.id, Arc::clone(&kept.mode)),
+            #[cfg(feature = "tracing")]
+            spans: Spans::new(kept.id, Arc::clone(&kept.mode), kept.config.max_events),
             locations: Locations::default(),
             roots: Roots::default(),
             runtime: RecordedRuntime::default(),

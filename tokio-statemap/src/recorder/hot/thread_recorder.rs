@@ -10,6 +10,8 @@ use crate::recorder::hot::reading::{self, LastReading};
 use crate::recorder::hot::{Shared, profile, woken};
 use crate::recorder::kept::{Kept, RecorderId};
 use crate::recorder::record::{Kind, LocationId, Record};
+#[cfg(feature = "tracing")]
+use crate::recorder::spans::Spans;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::rings::ThreadEnd;
 use crate::recorder::store::segment::RecordWriter;
@@ -522,6 +524,18 @@ pub(crate) fn profile(window: WindowId) -> Option<Arc<ThreadProfile>> {
         thread.profile.clone()
     });
     found.ok().flatten()
+}
+
+/// Returns the spans of this thread's recorder, if `window` is that of the one used last.
+#[cfg(feature = "tracing")]
+pub(crate) fn spans(window: WindowId) -> Option<Arc<Spans>> {
+    let found = THREAD_RECORDERS.try_with(|thread_recorders| {
+        let thread_recorders = thread_recorders.try_borrow().ok()?;
+        let entry = thread_recorders.last.as_ref()?;
+        let is_in_window = entry.thread.as_ref().is_some_and(|thread| thread.window == window);
+        is_in_window.then(|| entry.recorder.upgrade())?
+    });
+    found.ok().flatten().map(|recorder| Arc::clone(&recorder.spans))
 }
 
 /// Calls `f` with this thread's recorder for `recorder`.

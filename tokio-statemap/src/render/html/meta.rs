@@ -5,6 +5,8 @@ mod excerpts;
 mod frames;
 mod issues;
 mod profile;
+#[cfg(has_requests)]
+mod requests;
 mod sums;
 mod why;
 
@@ -91,6 +93,8 @@ fn section(section: &Section<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
         ("issues", &section.issues.as_ref().map(|of| issues::issues(of, &section.places(), whole))),
         ("kind", &kind),
         ("profile", &section.profile.as_ref().map(profile::profile)),
+        #[cfg(has_requests)]
+        ("requests", &section.requests.as_ref().map(requests::requests)),
         ("run", &section.origin),
         ("states", &array(&section.states, state)),
         ("tags", &array(&section.tags, tag)),

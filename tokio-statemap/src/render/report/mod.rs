@@ -9,6 +9,8 @@ mod foreign;
 mod issues;
 pub(super) mod layout;
 mod profile;
+#[cfg(has_requests)]
+mod requests;
 mod run;
 mod runtimes;
 mod still_waiting;
@@ -18,6 +20,8 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
+#[cfg(has_requests)]
+pub(super) use requests::shares;
 pub(crate) use runtimes::of_runtimes;
 
 #[cfg(feature = "read")]

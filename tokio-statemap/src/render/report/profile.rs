@@ -124,7 +124,7 @@ fn full_name(function: &FunctionProfile) -> String {
 }
 
 /// Aligns rows below their heads. The last column is left-aligned, without a limit.
-fn aligned<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
+pub(super) fn aligned<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
     aligned_rows(heads, rows.as_flattened())
 }
 

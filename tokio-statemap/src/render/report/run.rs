@@ -54,6 +54,8 @@ impl Report {
         );
         lines.extend(self.location_lines(room.saturating_sub(of_functions.len())));
         lines.extend(of_functions);
+        #[cfg(has_requests)]
+        lines.extend(self.requests.lines(!self.recording.lacking.time));
         lines.extend(computed);
         lines.extend(after);
         lines.extend(self.waits_lines());

@@ -88,6 +88,8 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
         issues: None,
         awaits: None,
         profile: None,
+        #[cfg(has_requests)]
+        requests: None,
         origin: 0,
         source: Box::new(given),
     }
@@ -112,6 +114,8 @@ pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
         issues: None,
         awaits: None,
         profile: None,
+        #[cfg(has_requests)]
+        requests: None,
         origin: 0,
         source: Box::new(Given { rows, description: None }),
     }

@@ -11,6 +11,7 @@ use crate::statemap::intern::intern;
 use crate::statemap::run::{FORMAT, sampling_name, trace_target_name};
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
+use crate::trace::requests::Requests;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{
     ClockChanges, CpuLimit, ExhaustedPool, MachineTime, NoStack, NoStacks, Sampling, SamplingState,
@@ -63,6 +64,9 @@ pub(crate) struct Facts {
     /// `[recorded, workers, uncountedCalls]`
     #[serde(default)]
     profile: Option<(Number, Number, Number)>,
+    /// `[open, cut, lost]`
+    #[serde(default)]
+    requests: Option<(Number, Number, Number)>,
     #[serde(default)]
     whole_run: Option<SumsEntry>,
 }
@@ -154,6 +158,16 @@ impl Facts {
             recorded_ns: recorded.0,
             workers: workers.0,
             uncounted_calls: uncounted.0,
+        })
+    }
+
+    /// Returns the table of requests, without the rows.
+    pub(in crate::statemap) fn requests(&self) -> Requests {
+        self.requests.map_or_else(Requests::default, |(open, cut, lost)| Requests {
+            rows: Vec::new(),
+            open: open.0,
+            cut: cut.0,
+            lost: lost.0,
         })
     }
 

@@ -29,6 +29,7 @@ pub(super) struct Part {
     pub(super) beside: Vec<SampleEntry>,
     pub(super) cpu: Vec<CpuEntry>,
     pub(super) profile: Vec<ProfileEntry>,
+    pub(super) requests: Vec<RequestEntry>,
     pub(super) waits: Vec<WaitEntry>,
     pub(super) chains: Vec<ChainEntry>,
     pub(super) unnamed: Vec<UnnamedEntry>,
@@ -72,6 +73,24 @@ pub(super) type ProfileEntry = (
     Number,
     Option<[[Number; 5]; 3]>,
 );
+
+/// `[name, target, fields, count, times, total, running, own, parts, slowest]`
+pub(super) type RequestEntry = (
+    String,
+    String,
+    String,
+    Number,
+    [Number; 5],
+    Number,
+    Number,
+    Number,
+    SpanPartsEntry,
+    SpanPartsEntry,
+);
+
+/// `[spans, length, running, ready, waiting, elsewhere, unknown, [[state, place, length], …]]`
+pub(super) type SpanPartsEntry =
+    (Number, Number, Number, Number, Number, Number, Number, Vec<(String, String, Number)>);
 
 /// `[wait, [[function, parent, name, call], …]]`
 pub(super) type WaitEntry = (u16, Vec<(u32, Option<u32>, Option<String>, Option<u16>)>);
@@ -153,7 +172,8 @@ impl Part {
             && self.calls.is_empty();
         let is_of_no_sample =
             self.samples.is_empty() && self.beside.is_empty() && self.cpu.is_empty();
-        !(is_of_none && is_of_no_wait && is_of_no_sample && self.profile.is_empty())
+        let is_of_no_call = self.profile.is_empty() && self.requests.is_empty();
+        !(is_of_none && is_of_no_wait && is_of_no_sample && is_of_no_call)
     }
 
     /// Returns `true` if it has sums of the whole run.

@@ -7,6 +7,7 @@ use super::field::{Object, shorten};
 use super::long_polls::LongPolls;
 use super::part::Part;
 use super::profile;
+use super::requests;
 use super::summary::Sums;
 use super::value::Number;
 use super::waits::Waits;
@@ -14,6 +15,7 @@ use super::{Entity, Statemap};
 use crate::statemap::format::{Datum, Mark, Native};
 use crate::statemap::run::TAG;
 use crate::trace::profile::FunctionProfile;
+use crate::trace::requests::Request;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{BlockingThread, Handover};
 
@@ -33,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) long_polls: LongPolls,
     /// The profile of async functions.
     pub(crate) profile: Vec<FunctionProfile>,
+    /// What spans of `tracing` took.
+    pub(crate) requests: Vec<Request>,
     pub(crate) waits: Waits,
     /// The lists of the sums of the whole run.
     pub(crate) sums: Sums,
@@ -86,12 +90,13 @@ impl RunReader {
                 let edges = (run.facts.begin_ns.0, run.facts.end_ns.0);
                 run.long_polls.add(edges, &mut part)?;
                 profile::add(&mut run.profile, &mut part)?;
+                requests::add(&mut run.requests, &mut part)?;
                 let functions = run.long_polls.functions();
                 run.waits.add(&mut part, functions, edges.1)?;
                 run.waits.add_unnamed(&mut part, functions)?;
             } else if part.is_of_polls() {
                 return Err(
-                    "`causes`, `samples`, `profile` and `waits` are of tasks; workers have none"
+                    "`causes`, `samples`, `profile`, `requests` and `waits` are of tasks; workers have none"
                         .to_owned(),
                 );
             }
@@ -136,6 +141,7 @@ impl RunReader {
             ran_on: Vec::new(),
             long_polls: LongPolls::default(),
             profile: Vec::new(),
+            requests: Vec::new(),
             waits: Waits::default(),
             sums: Sums::default(),
             whole_ns: None,

@@ -61,6 +61,10 @@ pub(super) fn header(
     if let Some(numbers) = profile::facts(&timeline.profile) {
         head.add("profile", &numbers);
     }
+    #[cfg(has_requests)]
+    if let Some(numbers) = super::requests::facts(&timeline.requests) {
+        head.add("requests", &numbers);
+    }
     if let Some(numbers) = summary::facts(timeline) {
         head.add("wholeRun", &numbers);
     }

@@ -61,14 +61,14 @@ impl Json for SpawnLocation {
 }
 
 macro_rules! lists {
-    ($($list:ident: $name:literal)*) => {
+    ($($(#[$attribute:meta])* $list:ident: $name:literal)*) => {
         /// The lists of a part, in their order in it.
         #[derive(Clone, Copy, Debug)]
         pub(super) enum List {
-            $($list),*
+            $($(#[$attribute])* $list),*
         }
 
-        const NAMES: &[&str] = &[$($name),*];
+        const NAMES: &[&str] = &[$($(#[$attribute])* $name),*];
     };
 }
 lists! {
@@ -88,6 +88,8 @@ lists! {
     Beside: "beside"
     Cpu: "cpu"
     Profile: "profile"
+    #[cfg(has_requests)]
+    Requests: "requests"
     Waits: "waits"
     Chains: "chains"
     Unnamed: "unnamed"
@@ -162,6 +164,8 @@ impl Parts {
             self.samples(List::Beside, &long_polls.beside, &mut indices, text)?;
             self.cpu(timeline, &mut indices, text)?;
             self.profile(timeline, text)?;
+            #[cfg(has_requests)]
+            self.requests(&timeline.requests, text)?;
             self.waits(timeline, &mut indices, text)?;
             self.unnamed(timeline, &mut indices, text)?;
             self.tasks(timeline, text)?;

@@ -80,7 +80,7 @@ pub struct Ended {
 
 /// The distribution of a time over the calls of a function. The percentiles are within 2 % (and 1
 /// ns).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PerCall {
     /// The mean, in ns.
@@ -165,7 +165,7 @@ impl PerCall {
         Self { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns }
     }
 
-    fn from_times(times: &Times, rate: Rate) -> Option<Self> {
+    pub(crate) fn from_times(times: &Times, rate: Rate) -> Option<Self> {
         let percentile = |percent| times.percentile(percent).map(|ticks| rate.length_ns(ticks));
         Some(Self {
             mean_ns: rate.length_ns(times.sum_ticks.checked_div(times.count)?),

@@ -129,6 +129,12 @@ impl Snapshot {
         self.times.scale.length_ns(ticks)
     }
 
+    /// Returns the rate by which lengths are converted.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn rate(&self) -> Rate {
+        self.times.scale.run_rate()
+    }
+
     /// Returns the location of the root future with this number.
     pub(crate) fn root_location(&self, number: u64) -> Option<SpawnLocation> {
         let location =

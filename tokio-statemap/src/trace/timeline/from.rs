@@ -86,6 +86,10 @@ impl Timeline {
         timeline.resolve_waits(&snapshot.capture.places);
         timeline.carry_samples(snapshot.detail_ns);
         timeline.apply_samples();
+        #[cfg(feature = "tracing")]
+        {
+            timeline.requests = crate::trace::requests::from_snapshot(snapshot, &timeline);
+        }
         timeline
     }
 

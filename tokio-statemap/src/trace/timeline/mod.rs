@@ -32,6 +32,8 @@ use std::time::Duration;
 
 use crate::recorder::lost::Lost;
 use crate::trace::profile::Profile;
+#[cfg(has_requests)]
+use crate::trace::requests::Requests;
 use crate::trace::state::TaskState;
 use crate::trace::summary::Summary;
 
@@ -141,6 +143,9 @@ pub struct Timeline {
     pub local_tasks: Vec<LocalTask>,
     /// The times of instrumented async functions.
     pub(crate) profile: Profile,
+    /// The spans of `tracing`.
+    #[cfg(has_requests)]
+    pub(crate) requests: Requests,
     /// The sums of the whole run; `None` if they are unknown.
     pub(crate) whole_run: Option<Arc<Summary>>,
     /// The parts that are missing compared to the recorded timeline, if this one was read from
@@ -185,6 +190,8 @@ impl Timeline {
             places: WaitPlaces::default(),
             local_tasks: Vec::new(),
             profile: Profile::default(),
+            #[cfg(has_requests)]
+            requests: Requests::default(),
             whole_run: None,
             lacking: Lacking::default(),
         }
@@ -251,6 +258,13 @@ impl Timeline {
     /// this timeline is a part of it, and are empty for drained events.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Returns what spans of `tracing` took, which the [layer](crate::layer) recorded. They always cover the whole run,
+    /// even if this timeline is a part of it, and are empty for drained events and black boxes.
+    #[cfg(has_requests)]
+    pub fn requests(&self) -> &Requests {
+        &self.requests
     }
 
     /// Returns the time at which the worker of `poll` moved to another thread during the poll, in

@@ -14,6 +14,7 @@ import { loadModel, showError } from "./ui/load.js";
 import { LocationsTab } from "./ui/locations_tab.js";
 import { preparePrint } from "./ui/print.js";
 import { prepareProfile } from "./ui/profile_tab.js";
+import { prepareRequests } from "./ui/requests_tab.js";
 import { SearchBox } from "./ui/search_box.js";
 import { SelectionTab } from "./ui/selection_tab.js";
 import { Surface } from "./ui/surface.js";
@@ -63,6 +64,7 @@ const buildParts = (view) => {
   new TasksTab(view, actions);
   new SelectionTab(view, actions);
   prepareProfile(view);
+  prepareRequests(view);
   new WaitsTab(view, actions);
   const legend = new Legend(view);
   const searchBox = new SearchBox(view, actions.show);

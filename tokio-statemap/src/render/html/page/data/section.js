@@ -63,6 +63,8 @@ export class Section {
     this.awaits = null;
     /** The profile of instrumented functions. @type {object|null} */
     this.profile = meta.profile ?? null;
+    /** What spans of `tracing` took. @type {object|null} */
+    this.requests = meta.requests ?? null;
 
     const { nLanes, nRows, nTransitions, states } = this;
     /** The first row of each lane, and behind them the number of rows. */

@@ -1,0 +1,116 @@
+//! Makes the table from the spans of a snapshot and its timeline.
+
+use crate::recorder::spans::{ClosedSpan, NO_TASK};
+use crate::trace::profile::PerCall;
+use crate::trace::requests::causes::Sums;
+use crate::trace::requests::parts::{SpanTimes, Splitter};
+use crate::trace::requests::{Cause, Parts, Request, Requests};
+use crate::trace::snapshot::{Snapshot, task_id};
+use crate::trace::timeline::{TaskKey, Timeline};
+
+/// The most places that are kept of one kind of spans.
+const CAUSES: usize = 8;
+
+/// Returns what the spans of a snapshot took. `timeline` is that of the snapshot.
+pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Requests {
+    let seen = &snapshot.capture.spans;
+    let mut rows = Vec::new();
+    let mut found = split_all(snapshot, timeline, seen.sums.len());
+    for (number, sums) in seen.sums.iter().enumerate() {
+        let rate = snapshot.rate();
+        let Some(times) = PerCall::from_times(&sums.lengths, rate) else { continue };
+        let label = &seen.labels[number];
+        let [parts, slowest] = std::mem::take(&mut found[number]);
+        rows.push(Request {
+            name: label.name.to_owned(),
+            target: label.target.to_owned(),
+            fields: label.fields.clone(),
+            count: sums.lengths.count,
+            times,
+            total_ns: rate.length_ns(sums.lengths.sum_ticks),
+            running_ns: rate.length_ns(sums.running_ticks),
+            own_ns: rate.length_ns(sums.own_ticks),
+            parts,
+            slowest,
+        });
+    }
+    crate::util::sort::by(&mut rows, |a, b| {
+        let order = |row: &Request| (row.total_ns, row.count);
+        let name = |row: &Request| [row.name.clone(), row.fields.clone(), row.target.clone()];
+        order(b).cmp(&order(a)).then_with(|| name(a).cmp(&name(b)))
+    });
+    Requests { rows, open: seen.open, cut: seen.cut, lost: seen.lost }
+}
+
+/// Returns the parts of the spans with each label, and those of the slowest.
+fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<[Parts; 2]> {
+    let mut spans = Vec::new();
+    let mut lengths = Vec::new();
+    lengths.resize_with(labels, Vec::new);
+    for span in &snapshot.capture.spans.newest {
+        let times = in_ns(snapshot, span);
+        // Before that, the states of tasks are known in moments only. What is later than the end was not read.
+        if times.opened_ns >= timeline.recent_ns && times.closed_ns <= timeline.end_ns {
+            lengths[span.label].push(times.closed_ns - times.opened_ns);
+            spans.push((span.label, times));
+        }
+    }
+    let mut slow_ns = Vec::with_capacity(labels);
+    for lengths in &mut lengths {
+        crate::util::sort::sort(lengths);
+        let rank = (lengths.len() * 99).div_ceil(100);
+        slow_ns.push(rank.checked_sub(1).map_or(0, |at| lengths[at]));
+    }
+    let mut all: Vec<[(Parts, Sums); 2]> = Vec::new();
+    all.resize_with(labels, Default::default);
+    let mut splitter = Splitter::new(timeline);
+    for (label, times) in &spans {
+        let (parts, sums) = splitter.split(times);
+        let [of_all, of_slowest] = &mut all[*label];
+        if parts.length_ns >= slow_ns[*label] {
+            of_slowest.0.add(&parts);
+            of_slowest.1.add_all(&sums);
+        }
+        of_all.0.add(&parts);
+        of_all.1.add_all(&sums);
+    }
+    let texts = splitter.places.texts();
+    let finish = |(mut parts, sums): (Parts, Sums)| {
+        for (state, place, length_ns) in sums.longest(CAUSES) {
+            parts.causes.push(Cause { state, place: texts[place].to_owned(), length_ns });
+        }
+        parts
+    };
+    let mut found = Vec::with_capacity(labels);
+    for both in all {
+        found.push(both.map(finish));
+    }
+    found
+}
+
+fn in_ns(snapshot: &Snapshot, span: &ClosedSpan) -> SpanTimes {
+    let opened_ns = snapshot.ns(span.opened_ticks);
+    let mut stints = Vec::with_capacity(span.stints.len());
+    for stint in &*span.stints {
+        let key = (stint.task != NO_TASK).then(|| TaskKey::from_id(task_id(stint.task)));
+        stints.push((snapshot.ns(stint.enter_ticks), snapshot.ns(stint.exit_ticks), key));
+    }
+    SpanTimes {
+        opened_ns,
+        closed_ns: snapshot.ns(span.closed_ticks).max(opened_ns),
+        stints,
+        has_all: span.has_all,
+    }
+}
+
+impl Parts {
+    fn add(&mut self, other: &Self) {
+        self.spans += other.spans;
+        self.length_ns += other.length_ns;
+        self.running_ns += other.running_ns;
+        self.ready_ns += other.ready_ns;
+        self.waiting_ns += other.waiting_ns;
+        self.elsewhere_ns += other.elsewhere_ns;
+        self.unknown_ns += other.unknown_ns;
+    }
+}
