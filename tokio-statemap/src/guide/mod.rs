@@ -22,6 +22,13 @@ pub mod page {}
 #[doc = include_str!("waiting.md")]
 pub mod waiting {}
 #[doc = include_str!("links.md")]
+#[cfg_attr(feature = "tracing", doc = include_str!("requests.md"))]
+#[cfg_attr(
+    not(feature = "tracing"),
+    doc = "# Requests\n\nThis page is in the documentation of a build with the feature `tracing`."
+)]
+pub mod requests {}
+#[doc = include_str!("links.md")]
 #[doc = include_str!("command.md")]
 pub mod command {}
 #[doc = include_str!("links.md")]
