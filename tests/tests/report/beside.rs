@@ -121,10 +121,19 @@ fn a_blocking_task_that_computes() {
 }
 
 #[test]
-fn a_thread_that_sleeps() {
+fn a_blocking_task_that_sleeps() {
     alone(|| {
         check(&record_holder(|table| {
-            std::thread::spawn(move || table.reload(Some(Duration::from_millis(50))));
+            tokio::task::spawn_blocking(move || table.reload(Some(Duration::from_millis(50))));
+        }));
+    });
+}
+
+#[test]
+fn a_thread_that_computes() {
+    alone(|| {
+        check(&record_holder(|table| {
+            std::thread::spawn(move || table.reload(None));
         }));
     });
 }

@@ -3,7 +3,7 @@
 //! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
 //!
 //! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
-//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `beside`, `resumed`, `own_time`, `long_polls`.
+//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `resumed`, `beside`, `own_time`, `long_polls`.
 //! 3. All polls and waits: `locations`, `recent`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
 //!    `blockers`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.

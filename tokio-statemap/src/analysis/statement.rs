@@ -125,7 +125,7 @@ pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
     };
     let when = match seen_polls == polls {
         true => "At the same time".to_owned(),
-        false => format!("In {seen_polls} of {polls} such polls"),
+        false => format!("In {seen_polls} of these {polls} polls"),
     };
     format!(
         "{when} another thread was in {}{from}: that may be what they waited for.",

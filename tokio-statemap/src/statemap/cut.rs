@@ -200,10 +200,13 @@ impl LongPolls {
         }
         self.samples.sort_by_key(PollSample::order);
         self.beside.retain(|sample| {
-            sample.at_ns >= begin_ns && end_ns.is_none_or(|end_ns| sample.at_ns <= end_ns)
+            let goes_on = || across.binary_search(&sample.poll_key()).is_ok();
+            (sample.at_ns >= begin_ns || goes_on())
+                && end_ns.is_none_or(|end_ns| sample.at_ns <= end_ns)
         });
         for sample in &mut self.beside {
             sample.poll_start_ns = sample.poll_start_ns.max(begin_ns);
+            sample.at_ns = sample.at_ns.max(begin_ns);
         }
         self.beside.sort_by_key(PollSample::order);
     }

@@ -189,8 +189,10 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.tasks = tasks(file, run)?.into();
             timeline.handovers.clone_from(&run.handovers);
             timeline.long_polls.causes = causes(&timeline.tasks, run, first.is_part)?;
-            timeline.long_polls.samples = samples(&timeline.tasks, &run.long_polls.samples)?;
-            timeline.long_polls.beside = samples(&timeline.tasks, &run.long_polls.beside)?;
+            timeline.long_polls.samples =
+                samples("samples", &timeline.tasks, &run.long_polls.samples)?;
+            timeline.long_polls.beside =
+                samples("beside", &timeline.tasks, &run.long_polls.beside)?;
             timeline.cpu.clone_from(&run.long_polls.cpu);
             timeline.profile.functions.clone_from(&run.profile);
             timeline.requests.rows.clone_from(&run.requests);
@@ -384,7 +386,7 @@ const MOST_OF_POLLS: usize = 1 << 23;
 
 /// Returns the samples of polls, up to a limit: a hostile file may have any number of polls of one thread that start at
 /// the same time.
-fn samples(tasks: &Tasks, samples: &[PollSample]) -> Result<Vec<PollSample>, String> {
+fn samples(list: &str, tasks: &Tasks, samples: &[PollSample]) -> Result<Vec<PollSample>, String> {
     if samples.is_empty() {
         return Ok(Vec::new());
     }
@@ -401,7 +403,7 @@ fn samples(tasks: &Tasks, samples: &[PollSample]) -> Result<Vec<PollSample>, Str
         if all > MOST_OF_POLLS {
             let (thread, start_ns) = poll.key();
             return Err(format!(
-                "`samples` are of too many polls, such as that of thread {thread} at {start_ns}: \
+                "`{list}` are of too many polls, such as that of thread {thread} at {start_ns}: \
                  a thread starts one at a time"
             ));
         }

@@ -18,7 +18,7 @@ use crate::analysis::statement::{
 };
 use crate::analysis::waits::place_label;
 use crate::analysis::workers;
-use crate::trace::timeline::{Poll, Timeline};
+use crate::trace::timeline::{Poll, Timeline, Wait};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::map::Map;
@@ -66,8 +66,8 @@ pub struct BusyWorkers {
     /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time
     /// was in polls.
     pub polls_end_at: Option<String>,
-    /// `true` if most of its polls came about as the polled task had woken itself in the poll before, and most of the
-    /// time was between polls.
+    /// `true` if most of its polls came about as the polled task had woken itself in the poll before, which ended in a
+    /// function of the program that awaits nothing, and most of the time was between polls.
     pub tasks_wake_themselves: bool,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,
@@ -201,9 +201,12 @@ impl ManyPolls {
             }
         }
         let end_at = timeline.all_waits().find(|(id, _)| 2 * by_wait[id.index()] > polls);
+        // A task may wake itself by a channel that it both sends to and receives from. Then it awaits that.
+        let awaits_nothing = |wait: &Wait| wait.lines().iter().all(|line| line.awaits.is_none());
         Self {
+            are_by_own_wakes: 2 * by_own_wakes > polls
+                && end_at.is_some_and(|(_, wait)| awaits_nothing(wait)),
             end_at: end_at.map(|(_, wait)| place_label(wait)),
-            are_by_own_wakes: 2 * by_own_wakes > polls,
         }
     }
 }

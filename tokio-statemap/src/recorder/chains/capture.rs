@@ -28,6 +28,7 @@ thread_local! {
         captures: Captures::new(),
         task: Cell::new(0),
         id: Cell::new(None),
+        is_own_wake: Cell::new(false),
         nested: Cell::new(0),
         of_probe: Cell::new(OUTSIDE),
         polled_before: Cell::new(Before::UNKNOWN),
@@ -47,6 +48,9 @@ struct OfRuntime {
     task: Cell<usize>,
     /// The task that Tokio named as the polled one at that moment.
     id: Cell<Option<tokio::task::Id>>,
+    /// `true` if the only chain is where the task woke itself, and not where a waker was cloned.
+    #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+    is_own_wake: Cell<bool>,
     /// The number of polls that this one is in: a poll may block on another runtime.
     nested: Cell<usize>,
     /// [`NUMBER`] of the outermost of these polls, if that is a probe's.
@@ -176,7 +180,12 @@ pub(crate) fn task_waker_cloned(task: usize) {
         return;
     }
     OF_RUNTIME.with(|of| {
+        // A task that keeps a waker waits for that.
+        if number() == 1 && of.is_own_wake.get() {
+            forget_after(0);
+        }
         if number() == 0 {
+            of.is_own_wake.set(false);
             of.task.set(task);
             of.id.set(tokio::task::try_id());
         }
@@ -188,8 +197,9 @@ pub(crate) fn task_waker_cloned(task: usize) {
     });
 }
 
-/// Called as the task with this id, which is at this address, is woken by reference on this thread. If it wakes itself in
-/// a poll that cloned no waker, then what the poll ends at is this wake, and no longer what the task waited for before.
+/// Called as the task with this id, which is at this address, is woken by reference on this thread while it is polled and
+/// has no waker. If it wakes itself in a poll that cloned none, then what the poll ends at is this wake: the task no longer
+/// waits for what it waited for before.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(crate) fn task_woken_by_ref(task: usize, id: u64) {
@@ -197,6 +207,7 @@ pub(crate) fn task_woken_by_ref(task: usize, id: u64) {
         OF_RUNTIME.with(|of| {
             of.task.set(task);
             of.id.set(tokio::task::try_id());
+            of.is_own_wake.set(true);
             of.captures.capture();
         });
     }

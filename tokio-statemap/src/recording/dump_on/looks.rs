@@ -3,6 +3,7 @@
 //! The first two take a snapshot of each runtime, which costs more the more is kept. So there are two looks a second, or
 //! as many as take 1 % of a processor if that is less.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
 use std::time::{Duration, Instant, SystemTime};
@@ -96,7 +97,11 @@ impl Looks {
         }
         self.next = began + PERIOD;
         if dump_on.wanted.has_snapshots() && began >= self.next_snapshots {
-            self.look_at_tasks(dump_on, active);
+            // What is wrong here must not end the other triggers.
+            let look = AssertUnwindSafe(|| self.look_at_tasks(dump_on, active));
+            if catch_unwind(look).is_err() {
+                self.last_ns.clear();
+            }
             self.next_snapshots = (began + began.elapsed() * REST).max(self.next);
             if dump_on.wanted.file.is_none() {
                 self.next = self.next_snapshots;

@@ -21,8 +21,8 @@ pub(crate) trait Observer {
     /// use up the last waker of a task that waits.
     fn woken(task: u64, by_last: bool);
 
-    /// Called before [`woken`](Self::woken) if the task at this address is woken by reference, as a task may do that wakes
-    /// itself.
+    /// Called before [`woken`](Self::woken) if the task at this address is woken by reference while it is polled and has no
+    /// other waker: most likely it wakes itself.
     fn woken_by_ref(task: *const (), id: u64);
 
     /// Clones this waker of the task that is polled, and wakes the task by it in both ways. Returns which of these
@@ -231,7 +231,8 @@ unsafe fn wake_by_ref<O: Observer>(task: *const ()) {
 unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
     // This is before the wake, as the task may be gone after it. SAFETY: as for this function.
     if let Some(id) = unsafe { ids::of(task) } {
-        if WHICH == WAKE_BY_REF {
+        // SAFETY: as for this function.
+        if WHICH == WAKE_BY_REF && unsafe { refs::is_polled_with_none(task) } {
             O::woken_by_ref(task, id);
         }
         // SAFETY: as for this function.

@@ -73,6 +73,17 @@ pub(super) unsafe fn is_last_of_polled(task: *const ()) -> bool {
     ARE_KNOWN.load(Ordering::Relaxed) && is_last_in(unsafe { state(task) }, IS_POLLED)
 }
 
+/// Returns whether a task that is polled has no waker but the one that its poll was given. `false` if that isn't known.
+///
+/// # Safety
+///
+/// The same as for [`is_last`].
+#[inline]
+pub(super) unsafe fn is_polled_with_none(task: *const ()) -> bool {
+    // SAFETY: as for this function.
+    ARE_KNOWN.load(Ordering::Relaxed) && has_wakers_in(unsafe { state(task) }, IS_POLLED, 0)
+}
+
 /// # Safety
 ///
 /// The same as for [`is_last`].
@@ -83,11 +94,17 @@ unsafe fn state(task: *const ()) -> usize {
     unsafe { (*task.cast::<AtomicUsize>()).load(Ordering::Relaxed) }
 }
 
-/// Returns whether a task in this state is at this stage and has one waker. The runtime has one reference, and another
-/// during a poll.
+/// Returns whether a task in this state is at this stage and has one waker.
 #[inline]
 fn is_last_in(state: usize, stage: usize) -> bool {
+    has_wakers_in(state, stage, 1)
+}
+
+/// Returns whether a task in this state is at this stage and has this many wakers. The runtime has one reference, and
+/// another during a poll.
+#[inline]
+fn has_wakers_in(state: usize, stage: usize, wakers: usize) -> bool {
     let of_runtime = if stage == IS_POLLED { 2 } else { 1 };
     let join_handles = usize::from(state & HAS_JOIN_HANDLE != 0);
-    state & STAGE == stage && state / ONE == of_runtime + join_handles + 1
+    state & STAGE == stage && state / ONE == of_runtime + join_handles + wakers
 }

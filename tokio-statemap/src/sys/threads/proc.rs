@@ -61,6 +61,16 @@ pub(crate) enum ThreadState {
     Unknown,
 }
 
+/// Returns the ids of the threads of this process.
+pub(crate) fn threads() -> Vec<i32> {
+    let mut ids = Vec::new();
+    let Ok(entries) = std::fs::read_dir("/proc/self/task") else { return ids };
+    for entry in entries.flatten() {
+        ids.extend(entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()));
+    }
+    ids
+}
+
 /// Returns the state of the thread `id` of this process.
 pub(crate) fn state(id: i32) -> ThreadState {
     let mut buffer = [0; 512];

@@ -66,7 +66,8 @@ impl Timeline {
     }
 
     /// Returns what other threads did while `poll` waited for a lock, in order of time: stacks of up to four threads at a
-    /// time, which were on a processor, or blocked in something other than a lock. One of them may hold the lock.
+    /// time, which were on a processor, or in a task and blocked in something other than a lock. One of them may hold the
+    /// lock.
     ///
     /// A recording keeps 1024 of them. They are known where [`samples`](Self::samples) are.
     pub fn samples_beside(&self, poll: &Poll) -> &[PollSample] {
@@ -123,9 +124,10 @@ impl Timeline {
             while first > from && samples[first].at_ns > begin_ns {
                 first -= 1;
             }
-            let is_of_poll = |sample: &&mut PollSample| sample.poll_key() == key;
-            for sample in samples[first..to].iter_mut().chain(beside.iter_mut().filter(is_of_poll))
-            {
+            let first_beside = first_from(beside, key);
+            let of_poll = beside[first_beside..].partition_point(|of| of.poll_key() == key);
+            let beside = &mut beside[first_beside..first_beside + of_poll];
+            for sample in samples[first..to].iter_mut().chain(beside) {
                 sample.poll_start_ns = begin_ns;
                 sample.at_ns = sample.at_ns.max(begin_ns);
             }

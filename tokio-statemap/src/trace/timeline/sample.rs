@@ -95,8 +95,12 @@ pub(super) fn resolve(
     let mut samples = Vec::with_capacity(number);
     // All samples are one use of the resolver, and share its time limit.
     let problem = with_resolver(|resolver| {
-        for sample in all.iter().chain(beside) {
+        for (nth, sample) in all.iter().chain(beside).enumerate() {
             let stack = Stack::from_sample(sample, resolver);
+            // A thread of the program's own that sleeps or reads is most likely idle.
+            if nth >= all.len() && stack.blocked_in.is_some() && !stack.is_of_task {
+                continue;
+            }
             samples.push(PollSample {
                 thread: sample.stream,
                 poll_start_ns: snapshot.ns(sample.start_ticks),
@@ -157,6 +161,8 @@ pub(crate) struct Stack {
     pub(crate) blocked_in: Option<String>,
     pub(crate) frames: Vec<StackFrame>,
     pub(crate) is_complete: bool,
+    /// `true` if its thread runs a task, or a blocking task.
+    is_of_task: bool,
 }
 
 impl Stack {
@@ -171,7 +177,8 @@ impl Stack {
                 None => name.into_owned(),
             });
         }
-        Self { blocked_in, frames, is_complete: is_cut || sample.is_complete }
+        let is_complete = is_cut || sample.is_complete;
+        Self { blocked_in, frames, is_complete, is_of_task: is_cut }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Weak;
 
 use super::Tools;
-use super::progress::copy_of_blocked;
+use super::blocked::copy_of_blocked;
 use crate::recorder::clock;
 use crate::recorder::hot::Shared;
 use crate::recorder::store::buffer::Buffer;
@@ -24,27 +24,43 @@ pub(super) const MOST_OF_POLL: u32 = 6;
 const MOST_STATES: usize = 128;
 const MOST_STACKS: usize = 4;
 
+/// The most threads that are asked for their stacks at a time. More may not be asked at once, and others need that, too.
+const MOST_ASKED: usize = 2;
+
 /// The number of rounds for which a thread that was asked for its stack may have its turn.
 const ROUNDS: u32 = 6;
 
 /// System calls of threads that are idle, or that wait for a lock as well.
-const IDLE: [i64; 8] = [
+const IDLE: &[i64] = &[
     libc::SYS_futex,
     libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
     libc::SYS_ppoll,
+    libc::SYS_pselect6,
     libc::SYS_rt_sigtimedwait,
+    libc::SYS_rt_sigsuspend,
+    libc::SYS_accept,
     libc::SYS_accept4,
     libc::SYS_wait4,
+    libc::SYS_waitid,
+    libc::SYS_io_uring_enter,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_epoll_wait,
-    #[cfg(not(target_arch = "x86_64"))]
-    libc::SYS_epoll_pwait2,
-    libc::SYS_pselect6,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_poll,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_select,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_pause,
 ];
 
 /// The threads that were asked for their stacks while polls wait for locks.
 #[derive(Debug, Default)]
-pub(super) struct Beside(Vec<Asked>);
+pub(super) struct Beside {
+    asked: Vec<Asked>,
+    /// The number of the thread at which the next look begins.
+    from: usize,
+}
 
 #[derive(Debug)]
 struct Asked {
@@ -57,9 +73,14 @@ struct Asked {
 }
 
 impl Beside {
+    /// Leaves the threads alone.
+    pub(super) fn leave(&mut self) {
+        self.asked.clear();
+    }
+
     /// Returns whether threads were asked that may still answer.
     pub(super) fn is_asked(&self) -> bool {
-        !self.0.is_empty()
+        !self.asked.is_empty()
     }
 }
 
@@ -71,41 +92,45 @@ impl Tools {
         buffer: &'static Buffer,
         waits: &Sample,
     ) {
-        let Ok(all) = std::fs::read_dir("/proc/self/task") else { return };
         let (own, waiter) = (threads::id(), buffer.watched.thread());
-        let mut stacks = 0;
-        for thread in all.flatten().take(MOST_STATES) {
-            let id = thread.file_name().to_str().and_then(|name| name.parse().ok());
-            let Some(id) = id.filter(|id| ![own, waiter].contains(id)) else { continue };
-            if stacks == MOST_STACKS {
-                break;
-            }
+        let mut ids = proc::threads();
+        ids.retain(|id| ![own, waiter].contains(id));
+        // Where there are too many, the next look begins at others.
+        if ids.len() > MOST_STATES {
+            self.beside.from = self.beside.from.wrapping_add(MOST_STATES) % ids.len();
+            ids.rotate_left(self.beside.from);
+            ids.truncate(MOST_STATES);
+        }
+        let mut blocked = Vec::new();
+        for id in ids {
             match proc::state(id) {
-                ThreadState::Runnable => {
+                ThreadState::Runnable if self.beside.asked.len() < MOST_ASKED => {
                     if let Ok(request) = Request::new(id, clock::ticks) {
                         let recorder = recorder.this();
                         let waits = Sample { addresses: Box::default(), ..waits.clone() };
-                        self.beside.0.push(Asked { recorder, buffer, waits, request, rounds: 0 });
-                        stacks += 1;
-                    }
-                }
-                ThreadState::Blocked => {
-                    let is_idle = |call: proc::SystemCall| IDLE.contains(&call.number);
-                    if proc::system_call(id).is_none_or(is_idle) {
-                        continue;
-                    }
-                    if let Some((blocked, Some(stack))) = copy_of_blocked(id) {
-                        self.add_beside(
+                        self.beside.asked.push(Asked {
                             recorder,
+                            buffer,
                             waits,
-                            recorder.kept.clock.ticks(),
-                            Some(blocked),
-                            &stack,
-                        );
-                        stacks += 1;
+                            request,
+                            rounds: 0,
+                        });
                     }
                 }
-                ThreadState::Unknown => {}
+                ThreadState::Blocked => blocked.push(id),
+                ThreadState::Runnable | ThreadState::Unknown => {}
+            }
+        }
+        let mut stacks = 0;
+        for id in blocked {
+            let is_idle = |call: proc::SystemCall| IDLE.contains(&call.number);
+            if stacks == MOST_STACKS || proc::system_call(id).is_none_or(is_idle) {
+                continue;
+            }
+            if let Some((blocked, Some(stack))) = copy_of_blocked(id) {
+                let ticks = recorder.kept.clock.ticks();
+                self.add_beside(recorder, waits, ticks, Some(blocked), &stack);
+                stacks += 1;
             }
         }
     }
@@ -113,7 +138,7 @@ impl Tools {
     /// Takes the stacks of threads that were asked for them, if the poll still went on when they were copied.
     pub(super) fn take_beside(&mut self) {
         let mut left = Vec::new();
-        for mut asked in std::mem::take(&mut self.beside.0) {
+        for mut asked in std::mem::take(&mut self.beside.asked) {
             let Some(recorder) = asked.recorder.upgrade() else { continue };
             match asked.request.answer() {
                 Answer::NotYet if asked.rounds < ROUNDS => {
@@ -133,7 +158,7 @@ impl Tools {
                 }
             }
         }
-        self.beside.0 = left;
+        self.beside.asked = left;
     }
 
     fn add_beside(
@@ -146,17 +171,14 @@ impl Tools {
     ) {
         self.budget.start();
         let (addresses, is_complete) = self.frames(stack);
-        let mut samples = lock(&recorder.samples);
-        if samples.beside.len() < MOST {
+        let is_dropped = recorder.kept.is_dropped();
+        let beside = &mut lock(&recorder.samples).beside;
+        if beside.len() == MOST {
+            beside.retain(|sample| !is_dropped(sample.ticks));
+        }
+        if beside.len() < MOST {
             let Sample { stream, start_ticks, .. } = *waits;
-            samples.beside.push(Sample {
-                stream,
-                start_ticks,
-                ticks,
-                blocked,
-                addresses,
-                is_complete,
-            });
+            beside.push(Sample { stream, start_ticks, ticks, blocked, addresses, is_complete });
         }
     }
 }

@@ -10,6 +10,7 @@
 //! [Listeners](crate::recorder::watch::listeners) are notified of polls that go on for long, on threads of their own.
 
 mod beside;
+mod blocked;
 mod budget;
 #[cfg(test)]
 mod captures;
@@ -26,6 +27,7 @@ mod stalled;
 mod tests;
 mod without_stack;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
@@ -112,7 +114,10 @@ impl Watcher {
             return self.give_up();
         }
         let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
-        self.tools.take_beside();
+        // If anything is wrong with the tables of a thread's code, the watcher goes on without its stack.
+        if catch_unwind(AssertUnwindSafe(|| self.tools.take_beside())).is_err() {
+            self.tools.unwinder = None;
+        }
         self.resting.end(Instant::now(), self.tools.budget.more_samples(), &mut self.awake);
         self.look(most);
         self.look_soon(most);
@@ -128,6 +133,7 @@ impl Watcher {
             ));
         });
         self.tools.cpu.leave();
+        self.tools.beside.leave();
         self.awake.extend(self.resting.take());
         for one in std::mem::take(&mut self.awake) {
             if let Some(recorder) = one.thread.recorder.upgrade() {
@@ -151,6 +157,7 @@ impl Watcher {
         self.looked_at = at;
         if self.awake.is_empty() {
             self.tools.cpu.leave();
+            self.tools.beside.leave();
         }
         self.tools.budget.pay_for(looks);
     }

@@ -25,6 +25,12 @@ fn wait() -> Wait {
     Wait { frames: inner }
 }
 
+/// Returns the place where a future of the program wakes its task.
+fn own_wake() -> Wait {
+    let function = function("<shop::Credit as Future>::poll", 30, FrameOrigin::Program);
+    Wait { frames: vec![AwaitFrame { function, awaits: Vec::new(), name: None, call: None }] }
+}
+
 /// Returns a timeline of one task that waited there, and then had a poll of 200 ms in `blamed`.
 fn handled(blamed: &str) -> Timeline {
     let mut timeline = timeline(300);
@@ -52,12 +58,12 @@ fn a_function_that_a_library_calls_has_the_place_where_the_task_waited_before() 
 
 #[test]
 fn tasks_that_wake_themselves_are_said_to_do_so() {
-    let text = |woken_by: Option<WokenBy>| {
+    let text = |woken_by: Option<WokenBy>, place: u16| {
         let mut timeline = timeline(990);
-        timeline.places.waits = vec![wait()];
+        timeline.places.waits = vec![own_wake(), wait()];
         let polls = |worker| {
             let polls = (0..9000).map(move |i| poll(i * 100 * US, 10 * US, worker, 0));
-            polls.map(|poll| poll.by(woken_by).waits_at(WaitId::new(1))).collect()
+            polls.map(|poll| poll.by(woken_by).waits_at(WaitId::new(place))).collect()
         };
         *timeline.tasks = vec![
             task(1, at("src/main.rs", 60, 5), polls(0)),
@@ -65,12 +71,14 @@ fn tasks_that_wake_themselves_are_said_to_do_so() {
         ];
         verdict(&timeline)
     };
-    let itself = text(Some(WokenBy::Task(TaskKey::Spawned(1))));
-    let said =
-        "1 task spawned at src/main.rs:60:5 woke itself again and again at src/jobs.rs:13, Sleep.";
+    let itself = text(Some(WokenBy::Task(TaskKey::Spawned(1))), 1);
+    let said = "1 task spawned at src/main.rs:60:5 woke itself again and again at src/jobs.rs:30.";
     assert!(itself.contains(said), "{itself}");
+    // It may receive from a channel to which it sends.
+    let other = text(Some(WokenBy::Task(TaskKey::Spawned(1))), 2);
+    assert!(!other.contains("again and again"), "{other}");
     for other in [None, Some(WokenBy::Runtime), Some(WokenBy::Task(TaskKey::Spawned(2)))] {
-        let other = text(other);
+        let other = text(other, 2);
         assert!(!other.contains("again and again"), "{other}");
         assert!(other.contains("Most of these polls ended at src/jobs.rs:13, Sleep."), "{other}");
     }
