@@ -53,7 +53,10 @@ fn what_cannot_be_judged_does_not_pass() {
         ("check others.json --max-poll 1h", 1, "limits apply to runs of tokio-statemap"),
         // A limit that is known to be exceeded is worse.
         ("check tasks.json --max-ready 1h --max-poll 1ms", 3, "A poll may hold a worker for 1 ms"),
+        ("check tasks.json --max-span GET 1h", 1, "no span of tracing is named `GET`"),
         ("check tasks.json --max-poll 0s", 2, "--max-poll"),
+        ("check tasks.json --max-span GET 0s", 2, "--max-span"),
+        ("check tasks.json --max-span GET", 2, "--max-span"),
         ("check tasks.json --no-long-polls-from src/[", 2, "--no-long-polls-from"),
     ] {
         let ended = run(&folder, args);

@@ -191,3 +191,35 @@ fn long_polls_are_of_the_file_that_is_to_blame() {
     let message = of(&mut timeline, "src/main.rs").exceeded[0].to_string();
     assert!(message.contains("A task of src/main.rs:"), "{message}");
 }
+
+#[cfg(has_requests)]
+#[test]
+fn spans_are_judged_by_any_of_their_names() {
+    use crate::trace::requests::Request;
+    let row = |fields: &str, longest_ms: u64| {
+        let mut row = Request { name: "request".to_owned(), count: 3, ..Request::default() };
+        row.fields = fields.to_owned();
+        row.times.longest_ns = longest_ms * 1_000_000;
+        row
+    };
+    let mut timeline = Timeline { events: 1, ..Timeline::empty() };
+    timeline.settings.task_hooks = true;
+    timeline.requests.rows = vec![row("GET /", 20), row("GET /orders", 50)];
+    let mut found = |name: &str, limit_ms| {
+        let max_spans = [(name.to_owned(), Duration::from_millis(limit_ms))];
+        judge(&mut timeline, &Limits { max_spans: &max_spans, ..Limits::default() })
+    };
+    for (name, limit_ms) in [("request", 50), ("GET /", 20), ("request GET /orders", 50)] {
+        assert!(found(name, limit_ms).is_kept(), "{name}");
+    }
+    let exceeded = found("request", 19).exceeded;
+    let [Exceeded::Span { request, others: 1, .. }] = &exceeded[..] else {
+        panic!("{exceeded:?}");
+    };
+    assert_eq!(request.fields, "GET /orders");
+    let text = "A span request GET /orders may be open for 19 ms at most. The longest of 3 spans was open \
+                for 50.0 ms. There is one other kind of such spans.";
+    assert_eq!(exceeded[0].to_string(), text);
+    let unknown = found("GET", 99).unknown;
+    assert_eq!(unknown, [Unknown::NoSpan { name: "GET".to_owned() }]);
+}

@@ -139,10 +139,10 @@ impl Requests {
             parts.push(format!("{} still open at the end", count(self.open, "span")));
         }
         if self.cut > 0 {
-            parts.push(format!("{} that wasn't recorded as a whole", count(self.cut, "span")));
+            parts.push(format!("{} not recorded as a whole", count(self.cut, "span")));
         }
         if self.lost > 0 {
-            parts.push(format!("{} that was lost", count(self.lost, "span")));
+            parts.push(format!("{} lost", count(self.lost, "span")));
         }
         (!parts.is_empty()).then(|| format!("Not counted: {}.", parts.join(", ")))
     }
