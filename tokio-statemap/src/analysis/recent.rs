@@ -57,7 +57,8 @@ impl<'a> Recent<'a> {
                 recent.polls += 1;
                 recent.longest_ns = recent.longest_ns.max(Some(poll.length_ns(end_ns)));
                 let held_until_ns = poll.start_ns().saturating_add(poll_held_ns);
-                held_ns += held_until_ns.saturating_sub(poll.start_ns().max(second));
+                let in_second_ns = held_until_ns.saturating_sub(poll.start_ns().max(second));
+                held_ns = held_ns.saturating_add(in_second_ns);
                 if poll.start_ns() >= second {
                     ready.extend(poll.ready_for_ns());
                 }
