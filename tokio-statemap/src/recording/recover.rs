@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::path::Names;
 use super::settings::Settings;
@@ -13,6 +14,7 @@ use crate::sys::{signal, slice};
 use crate::trace::recovered::recover;
 use crate::util::clean::clean;
 use crate::util::message::warn;
+use crate::util::sync::lock;
 
 /// The page of an earlier process.
 #[derive(Clone, Debug)]
@@ -43,6 +45,9 @@ impl Recover {
         let target = self.target(left);
         let left = left.clone();
         let run = move || {
+            /// One page at a time: the oldest box is found first, and several may have the same page.
+            static ONE: Mutex<()> = Mutex::new(());
+            let _one = lock(&ONE);
             signal::block_all();
             slice::let_others_go_first();
             // A box that was damaged must not be the end of this process, too.

@@ -308,10 +308,10 @@ impl Summary {
                 workers.push(WorkerSummary { index, running_ns, parked_ns, parks, polls });
             }
         }
-        let (mut tasks, mut polls) = (0, 0);
+        let (mut tasks, mut polls) = (0_u64, 0_u64);
         for location in &locations {
-            tasks += if location.is_root { 0 } else { location.tasks };
-            polls += location.polls.count();
+            tasks = tasks.saturating_add(if location.is_root { 0 } else { location.tasks });
+            polls = polls.saturating_add(location.polls.count());
         }
         Self {
             begin_ns,

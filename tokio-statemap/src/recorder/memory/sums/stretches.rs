@@ -153,7 +153,8 @@ impl Stretches {
             let next = (from.saturating_sub(self.from) >> self.shift) + 1;
             let next = next.saturating_mul(self.length());
             let to = next.saturating_add(self.from).min(end);
-            self.at(from).held += to - from;
+            let held = &mut self.at(from).held;
+            *held = held.saturating_add(to - from);
             from = to;
         }
     }
