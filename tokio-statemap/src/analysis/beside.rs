@@ -77,7 +77,7 @@ impl SeenBeside {
             |frame: &&StackFrame| !is_async(frame) && 3 * number(frame) >= 2 * seen_beside;
         let mut found: Option<&[&StackFrame]> = None;
         for stack in &stacks {
-            let Some(first) = stack.iter().position(|frame| is_often(frame)) else { continue };
+            let Some(first) = stack.iter().position(&is_often) else { continue };
             match found {
                 // The same, or a caller of it.
                 Some(found) if has(stack, found[0]) || has(found, stack[first]) => {}
