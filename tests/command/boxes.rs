@@ -135,7 +135,11 @@ fn the_next_start_names_a_dead_box_once_and_writes_its_page() {
         )
     };
     let path = |name: &str| boxes.join(name).display().to_string();
-    assert_eq!(second.end().stderr, format!("{}{wrote}\n", named(pid, path(&first_box))));
+    // On a busy machine the lines of functions may not be found in time, which is said.
+    let said = second.end().stderr;
+    let said = said.lines().filter(|line| !line.contains(": some functions have no lines: "));
+    let said: String = said.map(|line| format!("{line}\n")).collect();
+    assert_eq!(said, format!("{}{wrote}\n", named(pid, path(&first_box))));
     run(&folder, &format!("check --ours {page}")).stdout();
     let report = run(&folder, &format!("report {page}")).stdout();
     assert!(report.contains("blocks_forever"), "{report}");
