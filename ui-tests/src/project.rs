@@ -16,7 +16,8 @@ use crate::{Case, Diagnostic, Kind, in_parallel};
 pub enum Dependencies {
     /// Tokio, with the features that the cases need.
     Tokio,
-    /// Tokio as above, and tokio-statemap with all features that the keys need.
+    /// Tokio as above, and tokio-statemap with all features that the keys need but `recover`, which reads data: that takes
+    /// crates that make lines of programs ambiguous.
     Recording,
     /// Tokio as above, and tokio-statemap without its feature `html`.
     WithoutHtml,
@@ -48,7 +49,7 @@ impl Dependencies {
         let ours = |rest: &str| format!("tokio-statemap = {{ path = {library:?}{rest} }}");
         match self {
             Self::Tokio => tokio.to_owned(),
-            Self::Recording => format!("{tokio}\n{}", ours(r#", features = ["svg", "recover"]"#)),
+            Self::Recording => format!("{tokio}\n{}", ours(r#", features = ["svg", "black-box"]"#)),
             Self::WithoutHtml => {
                 let features = r#", default-features = false, features = ["record", "stacks"]"#;
                 format!("{tokio}\n{}", ours(features))

@@ -27,7 +27,6 @@ mod settings {
     dump_limit = "1/h, 1 file, 1GB",
     dump_after = "0s",
     black_box = std::env::temp_dir(),
-    recover = "crash-{pid}.html",
     source = true,
     long_poll = "1.5ms",
     schedule_latency = false,
