@@ -1,5 +1,5 @@
-//! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, clocks, the time
-//! stamp counter, wakers, memory that is read while it is appended to, prefaulting, mapped files, scheduling,
+//! All `unsafe` code of this crate: signals, privileges, open folders, thread-local values, non-blocking writes, clocks,
+//! the time stamp counter, wakers, memory that is read while it is appended to, prefaulting, mapped files, scheduling,
 //! and threads. Beside it, the limits of control groups, and planted bugs.
 //!
 //! Each block names the test that covers it.
@@ -18,6 +18,8 @@ pub(crate) mod file_lock;
 pub(crate) mod filter;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod folder;
+#[cfg(feature = "record")]
+pub(crate) mod local;
 #[cfg(has_stacks)]
 pub(crate) mod mapped;
 #[cfg(all(test, feature = "record"))]

@@ -18,7 +18,7 @@ use crate::recorder::store::segment::RecordWriter;
 use crate::recorder::window::late_tasks::LateTasks;
 use crate::recorder::window::mode::{self, GlobalMode, WindowId};
 use crate::sys::chunk::WriterCell;
-use crate::sys::{sync, tsc};
+use crate::sys::{local, sync, tsc};
 
 /// The id of no task.
 const NO_TASK: u64 = u64::MAX;
@@ -250,19 +250,21 @@ struct Hot {
 /// hook.
 #[inline]
 pub(crate) fn window() -> WindowId {
-    HOT.with(|hot| hot.window.get())
+    local::with(&HOT, |hot| hot.window.get())
 }
 
 /// Adds a record, if it is known which worker the thread is.
 #[inline]
 pub(crate) fn push_if_worker_known(window: WindowId, record: impl FnOnce() -> Record) -> bool {
-    HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
+    local::with(&HOT, |hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
 /// Adds the record, if there is one and it is known which worker the thread is.
 #[inline]
 pub(crate) fn push_if_known(window: WindowId, record: impl FnOnce() -> Option<Record>) -> bool {
-    HOT.with(|hot| hot.worker_in.get() == window && record().is_some_and(|record| hot.push(record)))
+    local::with(&HOT, |hot| {
+        hot.worker_in.get() == window && record().is_some_and(|record| hot.push(record))
+    })
 }
 
 /// Adds the start of a poll, unless the task may have been spawned before the window. `record` is passed the task's id.
@@ -297,7 +299,7 @@ fn push_poll_start_if(
     record: impl FnOnce(u64) -> Option<Record>,
     woken_by: u64,
 ) -> bool {
-    HOT.with(|hot| {
+    local::with(&HOT, |hot| {
         if hot.worker_in.get() != window {
             return false;
         }
@@ -316,7 +318,7 @@ fn push_poll_start_if(
 /// Adds the termination of a task, if it is the one being polled; `record` also returns its id.
 #[inline]
 pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64)) -> bool {
-    HOT.with(|hot| {
+    local::with(&HOT, |hot| {
         if hot.window.get() != window {
             return false;
         }
@@ -333,7 +335,7 @@ pub(crate) fn push_spawn(
     location: impl FnOnce() -> usize,
     record: impl FnOnce(LocationId) -> Option<Record>,
 ) -> bool {
-    HOT.with(|hot| {
+    local::with(&HOT, |hot| {
         if hot.window.get() != window {
             return false;
         }
@@ -345,7 +347,7 @@ pub(crate) fn push_spawn(
 /// Returns the task that this thread polled last, as in a record; `None` if nothing is recorded here.
 #[inline]
 pub(crate) fn polled() -> Option<u64> {
-    HOT.with(|hot| (hot.window.get() != 0).then(|| hot.polled.get()))
+    local::with(&HOT, |hot| (hot.window.get() != 0).then(|| hot.polled.get()))
 }
 
 /// Adds a note to the records of this thread for `recorder`. Returns its time in ticks; `None` if nothing is recorded
@@ -355,7 +357,7 @@ pub(crate) fn note(recorder: RecorderId, kind: Kind, payload: u64) -> Option<u64
     let GlobalMode::FastPath(window) = mode::global() else {
         return note_slowly(recorder, kind, payload);
     };
-    HOT.with(|hot| {
+    local::with(&HOT, |hot| {
         let ticks = tsc::ticks();
         if hot.window.get() == window && hot.push(Record::new(ticks, kind, payload)) {
             hot.notes.set(hot.notes.get() + 1);
@@ -406,7 +408,7 @@ fn recorder_of_this_thread(id: RecorderId) -> Option<Arc<Shared>> {
 pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
     // The conditions are checked one after the other. The compiler would merge them into a single one, which takes
     // longer.
-    HOT.with(|hot| match hot.buffer.get() {
+    local::with(&HOT, |hot| match hot.buffer.get() {
         Some(buffer) if is_meant(hot.window.get()) => {
             buffer.refuse();
             true
@@ -494,7 +496,7 @@ impl RecorderEntry {
     /// Ends the lending to the fast path.
     fn take_back(&mut self) {
         if let Some(thread) = &mut self.thread {
-            HOT.with(|hot| hot.give_back(thread));
+            local::with(&HOT, |hot| hot.give_back(thread));
         }
         profile::forget();
     }
@@ -560,7 +562,7 @@ pub(crate) fn with<R>(
             }
             match &mut thread_recorders.last {
                 Some(RecorderEntry { thread: Some(thread), .. }) => {
-                    Ok(HOT.with(|hot| hot.lend(recorder, thread, f)))
+                    Ok(local::with(&HOT, |hot| hot.lend(recorder, thread, f)))
                 }
                 _ => Err(Unavailable::Destroyed),
             }
