@@ -29,9 +29,10 @@ const everywhere = async (page) => {
   // It isn't a script of the page, whose policy wouldn't allow it.
   await page.evaluate(source);
   const all = [];
-  for (const tab of await page.locator("#tabs [role=tab]").all()) {
+  for (const tab of await page.locator("#tabs [role=tab]:not([hidden])").all()) {
     await tab.click();
     await frame(page);
+    for (const row of await page.locator("details.request > summary").filter({ visible: true }).all()) await row.click();
     all.push(...await found(page, await tab.innerText()));
   }
   await page.fill("#search", "1");

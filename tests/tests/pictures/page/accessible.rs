@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use tests::browser::browser;
 use tests::planted;
 
@@ -16,9 +17,27 @@ fn pages(name: &str) -> PathBuf {
     write(&folder, "waits.html", &waiting(), &labels("waits"));
     write(&folder, "why.html", &planted::blocked(), &labels("why"));
     let page = fs::read_to_string(folder.join("why.html")).unwrap();
-    fs::write(folder.join("why.html"), explained(&page, |_| {})).unwrap();
+    fs::write(folder.join("why.html"), explained(&page, add_requests)).unwrap();
     write(&folder, "empty.html", &planted::timeline(&[]), &labels("empty"));
     folder
+}
+
+/// Adds requests to what a page shows of tasks, so that their tab is there.
+fn add_requests(meta: &mut Value) {
+    let parts = json!({
+        "causes": [["running", "shop::render_invoice at src/shop.rs:21", 40], ["waiting", "async shop::load at src/shop.rs:7", 50]],
+        "elsewhere": 1, "length": 100, "ready": 5, "running": 40, "spans": 1, "unknown": 4, "waiting": 50,
+    });
+    let requests = json!({
+        "cut": 1, "lost": 2, "open": 3,
+        "rows": [{
+            "count": 1, "name": "request GET /invoice", "own": 40, "parts": parts, "running": 40, "slowest": parts,
+            "target": "shop", "times": [100, 100, 100, 100, 100], "total": 100,
+        }],
+    });
+    let sections = meta["sections"].as_array_mut().unwrap();
+    let tasks = sections.iter_mut().find(|section| section["kind"] == "tasks").unwrap();
+    tasks["requests"] = requests;
 }
 
 #[test]
