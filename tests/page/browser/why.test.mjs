@@ -3,11 +3,29 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserForTests, counted, frame, pixels, times } from "./browser.mjs";
+import { browserForTests, counted, frame, pixels, selection, times } from "./browser.mjs";
 
 const open = browserForTests();
 const flame = (page, pane) => page.locator(`#pane-${pane} .flame [role=treeitem]`);
 const names = (page, pane) => flame(page, pane).evaluateAll((boxes) => boxes.map((box) => box.firstChild.textContent));
+
+test("the search finds a function, and Enter goes on", () =>
+  open("why.html", {}, async (page) => {
+    const find = async (text) => {
+      await page.fill("#search", text);
+      await page.keyboard.press("Enter");
+      await frame(page);
+      return selection(page);
+    };
+    const found = await find("render_inv");
+    assert.equal(found.kind, "span");
+    assert.ok(await page.evaluate(({ section, transition }) => window.statemap.model.sections[section].why.polls.has(transition), found));
+    const { kind, t0, t1 } = await find("20 ms");
+    assert.equal(kind, "range");
+    assert.ok(t0 < 20e6 && t1 > 20e6);
+    const wait = await find("no such function");
+    assert.deepEqual(wait, { kind, t0, t1 }, "nothing else is shown");
+  }));
 
 test("the answer is the verdict, and its function stands out", () =>
   open("why.html", {}, async (page) => {

@@ -127,6 +127,7 @@ test("without waits nothing is split", async () => {
 test("a task is found by its name", async () => {
   const model = await two();
   for (const text of ["conn", "2", "task-2", "CONN"]) {
-    assert.deepEqual(search(model, text)[0], { section: 0, row: 1, label: 'task-2 "conn"' }, text);
+    const [{ label, shows }] = search(model, text);
+    assert.deepEqual([label, shows()], ['task-2 "conn"', [{ kind: "row", section: 0, row: 1 }]], text);
   }
 });

@@ -5,6 +5,7 @@ import test from "node:test";
 
 import { decodeView, encodeView } from "../../../tokio-statemap/src/render/html/page/ui/hash.js";
 import { LINE_COLOURS, OTHER_COLOURS, STATE_ROLES, colourOf, readPalette } from "../../../tokio-statemap/src/render/html/page/draw/palette.js";
+import { groupName, groupText } from "../../../tokio-statemap/src/render/html/page/model/names.js";
 import { search } from "../../../tokio-statemap/src/render/html/page/model/search.js";
 import { formatCount, formatMoment, formatNs, formatSetting, formatShare, niceTicks } from "../../../tokio-statemap/src/render/html/page/format/numbers.js";
 import { clustersOf, LONGEST_CLUSTER } from "../../../tokio-statemap/src/render/html/page/format/clusters.js";
@@ -102,12 +103,49 @@ test("the search lists exact names first", async () => {
   assert.deepEqual(labels("7"), ["task-7", "api/task-7", "src/Main.rs:7:1", "task-17", "task-70"]);
   assert.deepEqual(labels("TASK-7"), ["task-7", "api/task-7", "task-70"]);
   assert.deepEqual(labels("main"), ["main", "src/Main.rs:7:1"]);
-  assert.deepEqual(search(model, "main.rs"), [{ section: 0, group: 0, label: "src/Main.rs:7:1" }]);
-  assert.deepEqual(search(model, "worker-1"), [{ section: 0, row: 5, label: "worker-1" }]);
+  const shown = (text) => search(model, text).map(({ label, word, shows }) => [label, word, shows()]);
+  assert.deepEqual(shown("main.rs"), [["src/Main.rs:7:1", "location", [{ kind: "group", section: 0, group: 0 }]]]);
+  assert.deepEqual(shown("worker-1"), [["worker-1", "task", [{ kind: "row", section: 0, row: 5 }]]]);
   assert.deepEqual([labels(" "), labels("nothing"), labels(".*")], [[], [], []]);
   const many = await named(...Array.from({ length: 500 }, (_, i) => `task-${i}`));
   assert.equal(search(many, "task").length, 200);
   assert.equal(search(many, "499")[0].label, "task-499");
+});
+
+test("the search finds functions, spans, and times", async () => {
+  const model = await named("task-1", "task-2");
+  const [section] = model.sections;
+  const frame = (name, origin, line) => ({ name, file: line > 0 ? "src/shop.rs" : null, line, origin });
+  const [handler, render, read, lock] = [frame("async shop::invoice", "program", 80), frame("shop::render", "program", 21),
+    frame("std::io::read", "std", 0), frame("async tokio::sync::Mutex<T>::lock", "runtime", 0)];
+  // The poll of task-2 is longer.
+  section.endOf = (i) => section.time[i] + [0, 10, 0, 40][i];
+  const poll = (transition, samples, blamed = null) => [transition, { transition, frame: blamed, samples }];
+  section.why = {
+    polls: new Map([poll(1, [{ call: 2 }]), poll(3, [{ call: 1 }, { call: 3 }], render), poll(-1, [{ call: 3 }])]),
+    calls: [[handler, 0], [render, 1], [read, 2]],
+  };
+  section.awaits = { places: [{ functions: [{ frame: handler, awaits: [{ frame: lock, awaits: [] }] }] }] };
+  section.tag = Uint32Array.of(0, 0, 1, 0);
+  section.requests = { rows: [{ name: "request GET /invoice" }] };
+  const found = (text) => search(model, text).map(({ label, word, shows }) => [label, word, shows().map((to) => to.transition ?? to.tab ?? [to.t0, to.t1])]);
+  assert.deepEqual(found("Render"), [["render at src/shop.rs:21", "2 polls", [3, 1]]]);
+  assert.deepEqual(found("shop.rs:80"), [["async invoice at src/shop.rs:80", "2 polls", [3, 1]], ["async invoice at src/shop.rs:80", "wait", [2]]]);
+  assert.deepEqual(found("invoice").map(([label]) => label), ["async invoice at src/shop.rs:80", "async invoice at src/shop.rs:80", "request GET /invoice"]);
+  assert.deepEqual(found("get /"), [["request GET /invoice", "span", ["requests"]]]);
+  assert.deepEqual(found("std::io"), [["std::io::read", "1 poll", [3]]]);
+  assert.deepEqual(found("lock"), [], "the runtime's functions aren't listed");
+  assert.deepEqual(found("50 ns"), [["at 50 ns", "time", [[0, 100]]]]);
+  assert.deepEqual(found("0.00000001s"), [["at 0.00000001s", "time", [[0, 100]]]]);
+  assert.deepEqual([found("101 ns"), found("1 hour"), found("9e99 s")], [[], [], []], "none beyond the end, and no other units");
+});
+
+test("a group is named by what its tasks run, if a library spawned them", async () => {
+  const [own, library] = [{ label: "src/main.rs:7:1", runs: null }, { label: "axum/mod.rs:9:1", runs: ["async shop::a\u202e", "async shop::a\u202e in 2 tasks"] }];
+  assert.deepEqual([groupName(own), groupText(own)], ["src/main.rs:7:1", "src/main.rs:7:1"]);
+  assert.deepEqual([groupName(library), groupText(library)].map((text) => text.includes("\u202e")), [false, false]);
+  assert.match(groupName(library), /^async shop::a/);
+  assert.match(groupText(library), /^axum\/mod\.rs:9:1, ran async shop::a.* in 2 tasks$/);
 });
 
 test("a view is restored from the hash", async () => {

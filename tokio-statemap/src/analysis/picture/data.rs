@@ -100,7 +100,7 @@ fn section(file: &Statemap) -> Section<'_> {
     let title = if title.is_empty() { "Entities" } else { title };
     Section {
         states: states.collect(),
-        groups: vec![Group { label, location: None, lanes: 0..rows.len() }],
+        groups: vec![Group { label, runs: None, location: None, lanes: 0..rows.len() }],
         lanes: (0..=rows.len() as u32).collect(),
         rows,
         tags: tags.collect(),

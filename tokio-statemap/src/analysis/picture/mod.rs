@@ -168,6 +168,8 @@ pub(crate) enum SectionKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) label: String,
+    /// The function of the program that most of its tasks run, and all of them in words, if a dependency spawned them.
+    pub(crate) runs: Option<(String, String)>,
     /// The place where they were spawned.
     pub(crate) location: Option<SpawnLocation>,
     /// Its lanes: indices into those of the section.

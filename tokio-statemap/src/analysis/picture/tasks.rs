@@ -47,7 +47,9 @@ where
         let first = lanes.len();
         pack(lives, &mut rows, &mut lanes);
         let (label, location) = (place.to_string(), place.location);
-        groups.push(Group { label, location, lanes: first..lanes.len() });
+        let runs = report.runs.iter().find(|runs| runs.place == *place);
+        let runs = runs.map(|runs| (runs.name(), runs.to_string()));
+        groups.push(Group { label, runs, location, lanes: first..lanes.len() });
     }
     lanes.push(rows.len() as u32);
     Section {

@@ -34,7 +34,7 @@ where
 
 fn one_lane_each<'a>(rows: usize, label: &str, section: Section<'a>) -> Section<'a> {
     Section {
-        groups: vec![Group { label: label.to_owned(), location: None, lanes: 0..rows }],
+        groups: vec![Group { label: label.to_owned(), runs: None, location: None, lanes: 0..rows }],
         rows: (0..rows as u32).collect(),
         lanes: (0..=rows as u32).collect(),
         ..section

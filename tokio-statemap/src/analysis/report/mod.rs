@@ -12,6 +12,7 @@ use super::long_polls::LongPoll;
 use super::place::Place;
 use super::poll;
 use super::recording::Recording;
+use super::runs::{self, LocationRuns};
 use super::spelling::Spelling;
 use super::trees::StillWaiting;
 use super::verdict::{self, Verdict};
@@ -58,6 +59,9 @@ pub struct Report {
     pub workers: Vec<WorkerShare>,
     /// All spawn locations, the one that held the runtime longest first.
     pub locations: Vec<LocationRow>,
+    /// The program's functions that tasks run which a dependency spawned, in the order of [`locations`](Self::locations).
+    /// Locations of which no such function is known are missing.
+    pub runs: Vec<LocationRuns>,
     /// The ten longest polls, the longest first.
     pub longest_polls: Vec<LongPoll>,
     /// The functions and spawn locations to blame for the polls that held a worker over `long_poll`.
@@ -213,6 +217,7 @@ impl Timeline {
             still_waiting: self.still_waiting(),
             recording,
             workers,
+            runs: runs::find(self, rows.iter().map(|row| row.place)),
             locations: rows,
             blame,
             computed,

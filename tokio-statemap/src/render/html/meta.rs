@@ -105,7 +105,12 @@ fn section(section: &Section<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
 
 fn group(section: &Section<'_>, group: &Group) -> Raw {
     let rows = section.group(group).len();
-    object(&[("label", &group.label), ("lanes", &group.lanes.len()), ("rows", &rows)])
+    object(&[
+        ("label", &group.label),
+        ("lanes", &group.lanes.len()),
+        ("rows", &rows),
+        ("runs", &group.runs),
+    ])
 }
 
 fn state(state: &RowState) -> Raw {

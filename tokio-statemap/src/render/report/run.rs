@@ -286,7 +286,13 @@ impl Report {
             }
         };
         let mut lines = vec![String::new(), title.to_owned()];
-        lines.extend(table(&heads, &cells, true));
+        let mut table = table(&heads, &cells, true).into_iter();
+        lines.extend(table.next());
+        for (row, line) in rows.iter().zip(table) {
+            lines.push(line);
+            let runs = self.runs.iter().find(|runs| runs.place == row.place);
+            lines.extend(runs.map(|runs| format!("  ran {runs}")));
+        }
         let more = self.locations.len() - rows.len();
         if more > 0 {
             lines.push(format!("… and {} more", count(more as u64, "location")));

@@ -68,7 +68,12 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
     let groups = (0..groups).map(|group| {
         let from = lane;
         lane += (group..n).step_by(groups).count();
-        Group { label: format!("src/g{group}.rs:1:1"), location: None, lanes: from..lane }
+        Group {
+            label: format!("src/g{group}.rs:1:1"),
+            runs: None,
+            location: None,
+            lanes: from..lane,
+        }
     });
     Section {
         title: "Tasks".to_owned(),
@@ -105,7 +110,12 @@ pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
         title: "Workers".to_owned(),
         kind: SectionKind::Workers,
         states: vec![state("running", Role::Awake), state("parked", Role::Parked)],
-        groups: vec![Group { label: "workers".to_owned(), location: None, lanes: 0..n as usize }],
+        groups: vec![Group {
+            label: "workers".to_owned(),
+            runs: None,
+            location: None,
+            lanes: 0..n as usize,
+        }],
         rows: (0..n).collect(),
         lanes: (0..=n).collect(),
         tags: Vec::new(),

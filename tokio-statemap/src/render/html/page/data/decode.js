@@ -89,11 +89,15 @@ function isCount(value, most = MOST_ELEMENTS) {
   return Number.isInteger(value) && value >= 0 && value <= most;
 }
 
+/** Whether it is what the tasks of a group run: the function of most of them, and all in words; null if that isn't known. */
+const isRuns = (runs) => runs === null || (Array.isArray(runs) && runs.length === 2 && runs.every((text) => typeof text === "string"));
+
 function newDecoder(index, part, tail, lengthNs, unitNs) {
   if (!Array.isArray(part?.states) || !Array.isArray(part.groups) || !Array.isArray(tail?.prefixes)) {
     throw damaged("a section lacks something");
   }
   if (!part.states.every((state) => typeof state?.role === "string")) throw damaged("a state has no role");
+  if (!part.groups.every((group) => isRuns(group?.runs ?? null))) throw damaged("what a group runs isn't text");
   if (part.states.length > 65536) throw damaged("a section has too many states");
   const sum = (key) => part.groups.reduce((total, group) => total + (isCount(group?.[key]) ? group[key] : NaN), 0);
   if (!isCount(tail.transitions) || !isCount(tail.rows) || sum("rows") !== tail.rows || !(sum("lanes") <= tail.rows)) {

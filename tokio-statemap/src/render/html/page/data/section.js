@@ -31,10 +31,10 @@ export class Section {
     /** @type {Group[]} */
     this.groups = [];
     this.nLanes = 0;
-    for (const { label, lanes, rows } of meta.groups) {
+    for (const { label, lanes, rows, runs } of meta.groups) {
       const firstLane = this.nLanes;
       this.nLanes += lanes;
-      this.groups.push({ index: this.groups.length, label, firstLane, endLane: this.nLanes, rows, firstRow: 0 });
+      this.groups.push({ index: this.groups.length, label, runs: runs ?? null, firstLane, endLane: this.nLanes, rows, firstRow: 0 });
     }
     this.nRows = tail.rows;
     this.nTransitions = tail.transitions;
@@ -61,6 +61,8 @@ export class Section {
     this.awaitsData = meta.awaits ?? null;
     /** @type {import("../model/awaits.js").Awaits|null} */
     this.awaits = null;
+    /** The functions that the search finds, once there was one. @type {object[]|null} */
+    this.named = null;
     /** The profile of instrumented functions. @type {object|null} */
     this.profile = meta.profile ?? null;
     /** What spans of `tracing` took. @type {object|null} */

@@ -23,6 +23,12 @@ export function sizeSentence({ sections, lengthNs }) {
 /** Returns the name of a group as it is shown, in full. */
 export const groupLabel = (group) => visible(group.label) || "unknown";
 
+/** Returns the function that most tasks of a group run, if a library spawned them, or else where they were spawned. */
+export const groupName = (group) => (group.runs === null ? groupLabel(group) : visible(group.runs[0]));
+
+/** Says where the tasks of a group were spawned, and what they run if a library spawned them. */
+export const groupText = (group) => (group.runs === null ? groupLabel(group) : `${groupLabel(group)}, ran ${visible(group.runs[1])}`);
+
 /**
  * Returns the name of a worker: "worker-1".
  * @param {import("../data/decode.js").Model} model

@@ -1,16 +1,23 @@
-// Searches rows by name, and groups by spawn location.
+import { searchFunctions, searchSpans, searchTime } from "./search_functions.js";
+import { groupText, rowWord } from "./names.js";
+
+// Searches all that has a name on the page, and times.
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
- * @typedef {{section: number, row?: number, group?: number, label: string}} Hit a row or a group
+ * @typedef {import("./search_functions.js").NamedHit} Hit
  */
 
 /** The most results. */
 const MOST_HITS = 200;
 
+/** The most functions, and the most spans of `tracing`. */
+const MOST_NAMED = 50;
+
 /**
- * Finds rows and groups. Rows with exactly this name come first ("task-7", "7", "main", "worker-1"), then groups whose
- * location contains the text, then rows whose name begins with it or contains it. Case doesn't matter.
+ * Finds what has this name. A time comes first ("1.25 s"), then rows with exactly this name ("task-7", "7", "main", "worker-1"), then
+ * functions, groups whose location or function contains the text, spans of `tracing`, and rows whose name begins with it or
+ * contains it. Case doesn't matter.
  * @param {Model} model
  * @param {string} text
  * @returns {Hit[]} at most 200
@@ -22,8 +29,8 @@ export function search(model, text) {
   const put = (list, hit) => list.length < MOST_HITS && list.push(hit);
   for (const section of model.sections) {
     for (const group of section.groups) {
-      if (group.label.toLowerCase().includes(wanted)) {
-        put(groups, { section: section.index, group: group.index, label: group.label });
+      if (groupText(group).toLowerCase().includes(wanted)) {
+        put(groups, { label: group.label, word: "location", shows: () => [{ kind: "group", section: section.index, group: group.index }] });
       }
     }
     for (let row = 0; row < section.nRows; row++) {
@@ -36,9 +43,12 @@ export function search(model, text) {
       const before = plain.length - wanted.length - 1;
       const isWhole = name.endsWith(` "${wanted}"`)
         || (plain.endsWith(wanted) && (before < 0 || plain[before] === "-" || plain[before] === "/"));
-      put(isWhole ? exact : at === 0 ? beginning : within, { section: section.index, row, label });
+      put(isWhole ? exact : at === 0 ? beginning : within,
+        { label, word: rowWord(section), shows: () => [{ kind: "row", section: section.index, row }] });
     }
   }
   exact.sort((a, b) => a.label.length - b.label.length);
-  return [...exact, ...groups, ...beginning, ...within].slice(0, MOST_HITS);
+  const functions = searchFunctions(model, wanted, MOST_NAMED);
+  const spans = searchSpans(model, wanted, MOST_NAMED);
+  return [...searchTime(model, wanted), ...exact, ...functions, ...groups, ...spans, ...beginning, ...within].slice(0, MOST_HITS);
 }

@@ -1,6 +1,6 @@
 import { formatCount } from "../format/numbers.js";
 import { plural, titleText, visible } from "../format/text.js";
-import { countRows, groupLabel } from "../model/names.js";
+import { countRows, groupName, groupText } from "../model/names.js";
 import { fits, fitText, fontOf } from "../draw/fit.js";
 import { foldKey } from "../draw/layout.js";
 import { ChartLabels } from "./chart_labels.js";
@@ -112,12 +112,13 @@ export class Gutter {
     const font = standsForSection ? BOLD_LABEL : LABEL_FONT;
     const lanes = isSection ? section.nLanes : group.endLane - group.firstLane;
     const rows = countRows(section, isSection ? section.nRows : group.rows);
-    const label = standsForSection ? visible(section.title) : groupLabel(group);
+    const label = standsForSection ? visible(section.title) : groupName(group);
+    const whole = standsForSection ? label : groupText(group);
     const inLanes = `${rows} in ${plural(lanes, "lane", formatCount(lanes))}`;
     const element = make("button", {
       type: "button",
       class: `row ${isSection ? "section" : item.titled ? "group folded titled" : item.kind === "stack" ? "group folded" : "group open"}`,
-      title: titleText(`${label}: ${inLanes}`),
+      title: titleText(`${whole}: ${inLanes}`),
       "aria-expanded": item.kind !== "stack",
       "data-section": section.index,
       "data-group": group && !standsForSection ? group.index : null,
@@ -184,7 +185,7 @@ export class Gutter {
       const y = top + (lane - item.firstLane) * item.each;
       if (y >= limit) break;
       const chosen = this.chosenRow(section, lane);
-      const texts = item.solo ? [groupLabel(group)] : laneLabel(view, section, lane, chosen);
+      const texts = item.solo ? [groupName(group)] : laneLabel(view, section, lane, chosen);
       const [text] = texts;
       const key = `l${section.index}.${lane}`;
       const row = this.place(key, parent, y, item.each, seen, () =>

@@ -10,7 +10,7 @@ const HELP = [
   ]],
   ["Look", [
     ["click", "select a poll, task or worker"], ["shift drag", "measure a range of time"], ["n p", "next, previous issue"],
-    ["/", "search for a task id, location or worker"], ["Esc", "clear the selection, then the filter"], ["?", "this help"],
+    ["/", "search for a function, line, task, location, worker, or time such as 1.25 s; Enter goes on"], ["Esc", "clear the selection, then the filter"], ["?", "this help"],
   ]],
   ["By keyboard", [
     ["Tab", "next part of the page"], ["← →", "previous, next span"], ["↑ ↓", "lane above, below; on labels: group above, below; in the table of tasks: row above, below"],

@@ -1,5 +1,5 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
-import { shorten, titleText } from "../format/text.js";
+import { shorten, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel } from "../model/names.js";
 import { detailHint } from "./detail_hint.js";
 import { Distributions } from "./distributions.js";
@@ -80,14 +80,17 @@ export class LocationsTab {
   }
 
   nameOf(row) {
-    const label = groupLabel(this.view.model.sections[row.section].groups[row.group]);
-    return make("button", {
+    const group = this.view.model.sections[row.section].groups[row.group];
+    const label = groupLabel(group);
+    const button = make("button", {
       type: "button", title: titleText(label), "aria-pressed": this.isChosen(row), "data-section": row.section, "data-group": row.group,
       onclick: () => {
         this.view.setFilter({ section: row.section, group: row.group });
         document.querySelector(`#pane-locations [data-section="${row.section}"][data-group="${row.group}"]`)?.focus();
       },
     }, labelInPanel(label));
+    if (group.runs === null) return button;
+    return make("div", {}, button, make("div", { class: "source" }, shorten(`ran ${visible(group.runs[1])}`, 200)));
   }
 
   /** Lists the groups of data without polls. */

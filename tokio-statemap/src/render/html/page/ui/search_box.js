@@ -1,5 +1,4 @@
 import { shorten, visible } from "../format/text.js";
-import { rowWord } from "../model/names.js";
 import { search } from "../model/search.js";
 import { fitText, fontOf } from "../draw/fit.js";
 import { byId, make } from "./dom.js";
@@ -13,7 +12,7 @@ const OPTION_FONT = fontOf(400, 13);
 const KIND_WIDTH = 90;
 
 export class SearchBox {
-  /** `show` is called with the chosen result, as a selection. */
+  /** `show` is called with what a result shows, as a selection. */
   constructor(view, show) {
     this.view = view;
     this.show = show;
@@ -21,6 +20,8 @@ export class SearchBox {
     this.list = byId("search-results");
     this.found = [];
     this.active = -1;
+    /** What the chosen result shows, and which of it is shown. */
+    this.shown = { all: [], at: 0 };
     this.timer = 0;
     this.input.addEventListener("input", () => {
       clearTimeout(this.timer);
@@ -51,12 +52,9 @@ export class SearchBox {
     this.list.hidden = false;
     this.found = hits.slice(0, MOST_LISTED);
     this.active = this.found.length > 0 ? 0 : -1;
-    const options = this.found.map((hit, index) => {
-      const section = this.view.model.sections[hit.section];
-      const kind = hit.row === undefined ? "location" : rowWord(section);
-      return make("li", { id: `search-option-${index}`, role: "option", "aria-selected": index === 0, onclick: () => this.choose(index) },
-        make("span", { class: "what" }, fitText(hit.label, this.room(), OPTION_FONT) || "unnamed"), make("span", { class: "kind" }, kind));
-    });
+    this.shown = { all: [], at: 0 };
+    const options = this.found.map((hit, index) => make("li", { id: `search-option-${index}`, role: "option", "aria-selected": index === 0, onclick: () => this.choose(index) },
+        make("span", { class: "what" }, fitText(hit.label, this.room(), OPTION_FONT) || "unnamed"), make("span", { class: "kind" }, hit.word)));
     if (hits.length === 0) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `No results for “${shorten(visible(text), 40)}”.`));
     else if (hits.length > MOST_LISTED) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `more results: keep typing`));
     this.list.replaceChildren(...options);
@@ -81,12 +79,22 @@ export class SearchBox {
     this.list.children[this.active].scrollIntoView({ block: "nearest" });
   }
 
+  /** Shows the first of what a result shows. If there is more, Enter goes on. */
   choose(index) {
     const hit = this.found[index];
     if (hit === undefined) return;
     this.close();
-    byId("lanes").focus({ preventScroll: true });
-    this.show(hit.row === undefined ? { kind: "group", section: hit.section, group: hit.group } : { kind: "row", section: hit.section, row: hit.row });
+    this.shown = { all: hit.shows(), at: 0 };
+    if (this.shown.all.length < 2) byId("lanes").focus({ preventScroll: true });
+    this.showOne();
+  }
+
+  showOne() {
+    const { all, at } = this.shown;
+    if (all.length === 0) return;
+    const target = all[at % all.length];
+    if (target.kind === "tab") byId(`tab-${target.tab}`).click();
+    else this.show(target);
   }
 
   close() {
@@ -102,11 +110,14 @@ export class SearchBox {
         this.active = (this.active + (event.key === "ArrowDown" ? 1 : -1) + this.found.length) % this.found.length;
         this.mark();
       }
+    } else if (event.key === "Enter" && this.list.hidden && this.timer === 0 && this.shown.all.length > 1) {
+      this.shown.at++;
+      this.showOne();
     } else if (event.key === "Enter") {
       if (this.list.hidden || this.timer !== 0) this.run();
       this.choose(this.active);
     } else if (event.key === "Escape") {
-      if (this.list.hidden) this.input.blur();
+      if (this.list.hidden) byId("lanes").focus({ preventScroll: true });
       else this.close();
     } else return;
     event.preventDefault();

@@ -1,7 +1,7 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { plural, shorten, visible } from "../format/text.js";
 import { shortName, sourceOf } from "../model/frames.js";
-import { countRows, groupLabel, workerName } from "../model/names.js";
+import { countRows, groupText, workerName } from "../model/names.js";
 import { takenNs, whyOf } from "../model/why.js";
 import { isDropped, stretchInfo } from "../model/sums.js";
 import { countText } from "../draw/charts/scale.js";
@@ -84,7 +84,7 @@ const tooltipContent = (view, hit) => {
   if (hit.kind === "stretch") return stretchLines(view, hit.stretch);
   if (hit.kind === "stack") {
     return [
-      make("div", { class: "head" }, shorten(groupLabel(hit.group), 160)),
+      make("div", { class: "head" }, shorten(groupText(hit.group), 160)),
       quiet(`${countRows(hit.section, hit.group.rows)}, folded · around ${momentText(view, hit.t)}`),
       ...countLines(view, hit),
     ];

@@ -1,0 +1,229 @@
+//! What the tasks run that a library spawned: their spawn location says nothing about the program.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use super::place::Place;
+use crate::symbols::StackFrame;
+use crate::trace::timeline::{FrameOrigin, PollSample, Task, Timeline, Wait, WaitId};
+use crate::util::clean::clean;
+use crate::util::map::Map;
+use crate::util::quantity::count;
+
+/// The most polls of a task that are looked at, from its last one back.
+const MOST_POLLS: usize = 1000;
+
+/// The most functions of a location that are named.
+const MOST_NAMED: usize = 3;
+
+/// The program's functions that the tasks of a spawn location run, such as the handlers of a web service.
+///
+/// A task counts for each function in which it was seen: where it waited, or in a stack sample of one of its polls. Of the functions
+/// that it was in at that moment, the outermost one of the program counts.
+///
+/// `Display` writes `async shop::invoice in 30 tasks, async shop::list in 2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocationRuns {
+    /// The spawn location, which is in the source of a dependency.
+    pub place: Place,
+    /// The functions, each with the number of tasks that were seen in it: those of most tasks first. There is at least one.
+    pub functions: Vec<(String, u64)>,
+}
+
+impl LocationRuns {
+    /// Returns the function of most tasks, and the number of others: `async shop::invoice + 2`.
+    pub(crate) fn name(&self) -> String {
+        let first = self.functions.first().map_or("", |(function, _)| function);
+        match self.functions.len() {
+            0 | 1 => first.to_owned(),
+            more => format!("{first} + {}", more - 1),
+        }
+    }
+}
+
+impl fmt::Display for LocationRuns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, (function, tasks)) in self.functions.iter().take(MOST_NAMED).enumerate() {
+            let function = clean(function);
+            match nth {
+                0 => write!(f, "{function} in {}", count(*tasks, "task"))?,
+                _ => write!(f, ", {function} in {tasks}")?,
+            }
+        }
+        match self.functions.len().saturating_sub(MOST_NAMED) {
+            0 => Ok(()),
+            more => write!(f, ", and {}", count(more as u64, "other function")),
+        }
+    }
+}
+
+/// Finds what the tasks of each location run that is in the source of a dependency. `places` are as the report shows them.
+pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> Vec<LocationRuns> {
+    let mut found = Vec::new();
+    let mut index_of: Map<Place, usize> = Map::default();
+    for place in places {
+        if place.is_of_dependency() {
+            index_of.insert(place, found.len());
+            found.push((place, Map::default()));
+        }
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let of_waits: Vec<_> = timeline.places.waits.iter().map(of_wait).collect();
+    for task in timeline.tasks.seen() {
+        let Some(&index) = index_of.get(&Place::of_task(task)) else { continue };
+        for function in of_task(timeline, task, &of_waits) {
+            *found[index].1.get_or_default(function) += 1_u64;
+        }
+    }
+    let mut runs = Vec::new();
+    for (place, tasks) in found {
+        let mut functions = Vec::new();
+        for (function, tasks) in tasks {
+            functions.push((function.to_owned(), tasks));
+        }
+        crate::util::sort::by_key(&mut functions, |(function, tasks)| {
+            (Reverse(*tasks), function.clone())
+        });
+        if !functions.is_empty() {
+            runs.push(LocationRuns { place, functions });
+        }
+    }
+    runs
+}
+
+/// Returns the functions in which the task was seen, each once.
+fn of_task<'t>(timeline: &'t Timeline, task: &Task, of_waits: &[Option<&'t str>]) -> Vec<&'t str> {
+    let mut functions = Vec::new();
+    let mut add = |function: Option<&'t str>| {
+        if let Some(function) = function.filter(|function| !functions.contains(function)) {
+            functions.push(function);
+        }
+    };
+    let of_wait = |wait: Option<WaitId>| {
+        let wait = wait.filter(|&wait| wait != WaitId::NOTHING)?;
+        of_waits.get(wait.index()).copied().flatten()
+    };
+    add(of_wait(task.carried_wait.and_then(|carried| carried.wait)));
+    for poll in task.polls.iter().rev().take(MOST_POLLS) {
+        add(of_wait(poll.wait()));
+        for sample in timeline.samples(poll) {
+            add(of_sample(sample));
+        }
+    }
+    functions
+}
+
+/// Returns the outermost function of the program in which a task waits.
+fn of_wait(wait: &Wait) -> Option<&str> {
+    let chains = wait.chains();
+    let chain = chains.first()?;
+    chain.iter().find(|frame| is_named(frame)).map(|frame| &*frame.function)
+}
+
+/// Returns the outermost async function of the program that is on a stack, or else its outermost function.
+fn of_sample(sample: &PollSample) -> Option<&str> {
+    let own = || sample.frames.iter().rev().filter(|frame| is_named(frame));
+    let frame = own().find(|frame| frame.function.starts_with("async ")).or_else(|| own().next());
+    frame.map(|frame| &*frame.function)
+}
+
+/// Returns whether it is one of the program's functions, with a name.
+fn is_named(frame: &StackFrame) -> bool {
+    frame.origin == FrameOrigin::Program && frame.file.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::picture::tests::timeline;
+    use crate::trace::event::SpawnLocation;
+    use crate::trace::timeline::{AwaitFrame, TaskKey};
+
+    const LIBRARY: &str = "/home/me/.cargo/registry/src/index-1/axum-0.8.9/src/serve/mod.rs";
+
+    /// Returns a wait in these functions, the outermost first. Those of the program are `shop`'s.
+    fn wait(functions: &[&str]) -> Wait {
+        let mut frames = Vec::new();
+        for function in functions.iter().rev() {
+            let origin = match function.contains("shop::") {
+                true => FrameOrigin::Program,
+                false => FrameOrigin::Dependency,
+            };
+            let (file, line) = (Some("src/shop.rs".into()), Some(7));
+            let function = StackFrame { function: (*function).into(), file, line, origin };
+            frames = vec![AwaitFrame { function, awaits: frames, name: None, call: None }];
+        }
+        Wait { frames }
+    }
+
+    /// A program with tasks that wait where `waits` says, all of them after each poll, in turn. Those of even ids were spawned by
+    /// a library, the others by the program.
+    fn program(waits: &[Wait]) -> Timeline {
+        let mut timeline = timeline(60, 3);
+        timeline.places.waits = waits.to_vec();
+        for task in &mut timeline.tasks {
+            let TaskKey::Spawned(id) = task.key else { continue };
+            let file = if id % 2 == 0 { LIBRARY } else { "src/main.rs" };
+            task.location = Some(SpawnLocation { file, line: 389, column: 5 });
+            let polls = task.polls.len();
+            for (nth, poll) in task.polls.iter_mut().enumerate() {
+                // The last poll in the first place, and those before in the others.
+                let place = (polls - nth - 1).min(waits.len() - 1);
+                *poll = poll.waits_at(WaitId::new(place as u16 + 1));
+            }
+        }
+        timeline
+    }
+
+    #[test]
+    fn a_task_runs_what_it_was_seen_in() {
+        let in_library = wait(&["async axum::serve", "async hyper::read"]);
+        let handler = wait(&[
+            "async axum::serve",
+            "async shop::invoice",
+            "async shop::load",
+            "async sqlx::fetch",
+        ]);
+        let other = wait(&["async shop::list"]);
+        let timeline = program(&[in_library.clone(), handler, other]);
+        let has = |polls: usize| {
+            let is_of_library =
+                |task: &&Task| matches!(task.key, TaskKey::Spawned(id) if id % 2 == 0);
+            timeline
+                .tasks
+                .seen()
+                .iter()
+                .filter(is_of_library)
+                .filter(|task| task.polls.len() >= polls)
+                .count() as u64
+        };
+        let report = timeline.report();
+        let runs = &report.runs[..];
+        assert_eq!(runs.len(), 1, "only of what the library spawned: {runs:?}");
+        assert_eq!(runs[0].place.location.unwrap().file, LIBRARY);
+        let (invoice, list) = (has(2), has(3));
+        assert!(invoice > list && list > 1, "{invoice} {list}");
+        let expected = [("async shop::invoice", invoice), ("async shop::list", list)];
+        assert_eq!(
+            runs[0].functions,
+            expected.map(|(function, tasks)| (function.to_owned(), tasks))
+        );
+        assert_eq!(runs[0].name(), "async shop::invoice + 1");
+        let text =
+            format!("  ran async shop::invoice in {invoice} tasks, async shop::list in {list}\n");
+        assert!(report.to_string().contains(&text), "{report}");
+        assert_eq!(program(&[in_library]).report().runs, [], "nothing of the program was seen");
+    }
+
+    #[test]
+    fn those_of_most_tasks_come_first() {
+        let functions = [("a", 9), ("b", 2), ("c", 1), ("d\u{202e}", 1), ("e", 1)];
+        let functions = functions.map(|(function, tasks)| (function.to_owned(), tasks)).to_vec();
+        let runs = LocationRuns { place: Place::new(None, false), functions };
+        assert_eq!(runs.name(), "a + 4");
+        assert_eq!(runs.to_string(), "a in 9 tasks, b in 2, c in 1, and 2 other functions");
+    }
+}
