@@ -10,6 +10,7 @@ use super::beside::SeenBeside;
 use super::blame::{Blame, Callers, Function, Weights, causes_without_function, dominant_callers};
 use super::delay::{Delay, is_harm};
 use super::lengths::Lengths;
+use super::let_go::LetGo;
 use super::locations::LocationRow;
 use super::long_polls::{self, LongPoll, NotCompared};
 use super::own_time::OwnTime;
@@ -40,6 +41,9 @@ pub struct Culprit {
     /// The function that another thread was in while the polls waited for a lock, which it may hold. `None` if they waited
     /// for no lock or other thread, or if no function was seen in most of them.
     pub beside: Option<SeenBeside>,
+    /// Where tasks may have awaited something while they held the lock. `None` if the polls waited for no lock, if another
+    /// thread may hold it, or if nothing points to such a task.
+    pub let_go: Option<LetGo>,
     /// The program's functions in which the tasks of most of the polls had waited before, the innermost first, up to two.
     /// Empty if that isn't known, or if an async function of the program is seen in the polls themselves.
     pub waited_in: Vec<StackFrame>,
@@ -381,6 +385,7 @@ impl Group {
             callers,
             are_all_callers,
             blocking_cause,
+            let_go: if beside.is_none() { LetGo::find(timeline, &at) } else { None },
             beside,
             place,
             in_run,

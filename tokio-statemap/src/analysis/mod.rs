@@ -3,9 +3,10 @@
 //! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
 //!
 //! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
-//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `resumed`, `beside`, `own_time`, `long_polls`.
+//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `resumed`, `beside`, `let_go`, `own_time`,
+//!    `long_polls`.
 //! 3. All polls and waits: `locations`, `recent`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
-//!    `blockers`.
+//!    `blockers`, `runs`.
 //! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need
 //!    none.
@@ -25,6 +26,7 @@ mod delay;
 pub(crate) mod foreign;
 mod issues;
 mod lengths;
+mod let_go;
 pub(crate) mod limits;
 mod locations;
 mod long_polls;
@@ -67,6 +69,7 @@ pub use issues::{
     NeverFinished, PoolShortage, Stall, Starved, Stuck, WhyNever,
 };
 pub use lengths::Lengths;
+pub use let_go::LetGo;
 pub use locations::LocationRow;
 pub use long_polls::LongPoll;
 pub use place::Place;

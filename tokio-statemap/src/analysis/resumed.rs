@@ -2,7 +2,7 @@
 
 use super::blame::{Weights, is_same};
 use super::poll::PollAt;
-use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline};
+use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline, WaitId};
 
 /// The most functions that are named.
 const MOST: usize = 2;
@@ -24,8 +24,15 @@ pub(super) fn last_waited_in(
             by_wait.add(wait, own_ns);
         }
     }
-    let Some((&wait, ns)) = by_wait.heaviest_with_ns() else { return Vec::new() };
-    let chains = timeline.wait(wait).filter(|_| ns > all_ns / 2).map(|wait| wait.chains());
+    match by_wait.heaviest_with_ns() {
+        Some((&wait, ns)) if ns > all_ns / 2 => waited_in(timeline, wait),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the program's functions that a task is in while it waits there, the innermost first, up to two.
+pub(super) fn waited_in(timeline: &Timeline, wait: WaitId) -> Vec<StackFrame> {
+    let chains = timeline.wait(wait).map(|wait| wait.chains());
     let mut functions: Vec<StackFrame> = Vec::new();
     let chain = chains.as_ref().and_then(|chains| chains.first());
     for &frame in chain.into_iter().flat_map(|chain| chain.iter().rev()) {

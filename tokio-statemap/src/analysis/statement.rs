@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::beside::SeenBeside;
 use super::culprits::Unattributed;
 use super::delay::Delay;
+use super::let_go::LetGo;
 use super::long_polls::LongPoll;
 use super::place::{Place, source_line};
 use crate::trace::timeline::StackFrame;
@@ -130,6 +131,20 @@ pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
     format!(
         "{when} another thread was in {}{from}: that may be what they waited for.",
         function_name(frame)
+    )
+}
+
+/// Returns a sentence on the await at which a task may have held the lock that polls waited for.
+pub(super) fn let_go_sentence(let_go: &LetGo) -> String {
+    let LetGo { waited_in, polls, of } = let_go;
+    let when = match polls == of {
+        true => "Each time".to_owned(),
+        false => format!("In {polls} of {of} such polls"),
+    };
+    let Some(function) = waited_in.first() else { return String::new() };
+    format!(
+        "{when} it went on when a task was polled that had waited in {}: that task may hold the lock over the await.",
+        function_name(function)
     )
 }
 

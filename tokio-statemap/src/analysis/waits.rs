@@ -84,6 +84,11 @@ pub struct WaitRow {
 }
 
 impl WaitRow {
+    /// Returns whether tasks wait there, and either none ever went on, or none has for far longer than waits there took.
+    pub(super) fn is_still(&self) -> bool {
+        self.now > 0 && (self.now == self.times || self.none_ended_for_ns.is_some())
+    }
+
     /// Returns the line, or the function if the line isn't known, and the awaited future: `src/shop.rs:17,
     /// Mutex::lock`.
     pub(crate) fn label(&self) -> String {

@@ -1,7 +1,7 @@
 //! Classifies the things that tasks wait for, by whether the wait may last for ever.
 
 use crate::analysis::waits::without_types;
-use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
+use crate::trace::timeline::{AwaitFrame, StackFrame, Wait, Waiting};
 
 /// The kind of thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,17 @@ impl Awaited {
     /// Returns the lock or the permit that a wait is for, even if it has a timeout.
     pub(in crate::analysis) fn queue(wait: &Wait) -> Option<Self> {
         Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
+    }
+
+    /// Returns whether a wait is for something that somebody owes: a lock, a permit, room in a channel, or the one answer to a
+    /// request. An idle consumer waits for ever for messages, to whom nobody owes any.
+    pub(in crate::analysis) fn is_owed(wait: &Wait) -> bool {
+        let is_answer = |chain: &Vec<&StackFrame>| {
+            chain
+                .last()
+                .is_some_and(|frame| frame.function.contains("tokio::sync::oneshot::Receiver"))
+        };
+        Self::queue(wait).is_some() || wait.chains().iter().any(is_answer)
     }
 
     /// Returns what the innermost functions of a wait wait for. The result is empty if the wait has too many functions.

@@ -195,7 +195,7 @@ pub(super) fn find(
             issues.push((rank, Issue::ExhaustedPool(Box::new(pool))));
         }
         let last = LastWaits::find(timeline, Shutdown::from_timeline(timeline));
-        let found = never_finished::find(timeline, facts.spelling, &last);
+        let found = never_finished::find(timeline, facts.spelling, waits, &last);
         stuck = found.stuck;
         let mut never_finished = found.never;
         // If two issues are about one line, only the one that says more is kept.
@@ -221,7 +221,7 @@ pub(super) fn find(
             issues.push((rank, Issue::Contended(Box::new(contended))));
         }
         for never in never_finished {
-            let is_worst = never.is_sure() && u128::from(never.waited_ns) > worst_ns;
+            let is_worst = never.is_sure() && never.total_ns > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
             issues.push((rank, Issue::NeverFinished(Box::new(never))));
         }

@@ -14,7 +14,7 @@ use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
-use crate::analysis::waits::place_label;
+use crate::analysis::waits::{Waits, place_label};
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
@@ -31,15 +31,32 @@ pub struct Stuck {
     pub waited_ns: u64,
     /// Where the task with the longest wait waits: `src/shop.rs:17, Receiver::recv`; `None` if that isn't known.
     pub at: Option<String>,
+    /// `true` if it waits for a lock, a permit, room in a channel, or the answer to a request, which somebody owes it.
+    pub is_owed: bool,
     longest: Option<Spot>,
 }
 
 impl Stuck {
     pub(in crate::analysis) fn sentence(&self) -> String {
-        let (tasks, waited) = (n_tasks_of(self.tasks, self.place), human(self.waited_ns));
+        let (tasks, waited) = (n_tasks_of(self.tasks, self.place), self.waited());
+        format!("At the end, {tasks} had waited longest, for {waited}.")
+    }
+
+    /// Returns the first sentence of a verdict, if nothing is worse than this.
+    pub(in crate::analysis) fn headline(&self) -> String {
+        let tasks = capitalized(&n_tasks_of(self.tasks, self.place));
+        format!("{tasks} still waited at the end, for {}.", self.waited())
+    }
+
+    /// Returns for how long they waited, and where.
+    fn waited(&self) -> String {
         let up_to = if self.tasks > 1 { "up to " } else { "" };
         let at = self.at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
-        format!("At the end, {tasks} had waited longest, for {up_to}{waited}{at}.")
+        format!("{up_to}{}{at}", human(self.waited_ns))
+    }
+
+    fn sum_ns(&self) -> u128 {
+        u128::from(self.tasks) * u128::from(self.waited_ns)
     }
 }
 
@@ -55,6 +72,8 @@ pub struct NeverFinished {
     pub finished: u64,
     /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
+    /// The sum of their waits, in ns.
+    pub total_ns: u128,
     /// The reason why they should have finished.
     pub why: WhyNever,
     /// Where the task with the longest wait waits: `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
@@ -117,7 +136,7 @@ impl Finding for NeverFinished {
         Evidence {
             place: Some(self.place),
             number: self.tasks,
-            total_ns: self.waited_ns,
+            total_ns: u64::try_from(self.total_ns).unwrap_or(u64::MAX),
             spots: &self.spots,
             ..Evidence::default()
         }
@@ -194,8 +213,11 @@ const MOST_WAITS: usize = 4;
 pub(super) struct Found {
     /// The tasks that should have finished, those that waited longest first.
     pub(super) never: Vec<NeverFinished>,
-    /// The other tasks that waited longest in sum, if they waited for long. They may wait for a client that never came.
+    /// The other tasks that waited longest in sum, if they waited for long: those to whom something is owed, or else those that
+    /// may wait for a client that never came.
     pub(super) stuck: Option<Stuck>,
+    /// All other tasks that waited for long.
+    others: Vec<Stuck>,
 }
 
 /// The tasks of one spawn location.
@@ -212,7 +234,12 @@ struct Group {
     unknown: u64,
 }
 
-pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_>) -> Found {
+pub(super) fn find(
+    timeline: &Timeline,
+    spelling: &Spelling,
+    waits: &Waits,
+    last: &LastWaits<'_>,
+) -> Found {
     let whole_ns = match timeline.whole_run() {
         Some(sums) => timeline.end_ns.saturating_sub(sums.begin_ns),
         None => timeline.length_ns(),
@@ -261,7 +288,7 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_
         }
         found.judge(place, group, main.as_deref());
     }
-    let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.waited_ns), never.place);
+    let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.total_ns), never.place);
     crate::util::sort::by_key(&mut found.never, rank);
     let wait_of = |spot: &Spot| Some(waits_to_the_end(timeline, shutdown, spot.task)?.1);
     let label = |wait| Some(place_label(wait)).filter(|at| !at.is_empty());
@@ -285,8 +312,21 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling, last: &LastWaits<'_
             never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
         }
     }
-    if let Some(stuck) = &mut found.stuck {
-        stuck.at = stuck.longest.as_ref().and_then(wait_of).and_then(label);
+    for stuck in &mut found.others {
+        let wait = stuck.longest.as_ref().and_then(wait_of);
+        stuck.at = wait.and_then(label);
+        // In a queue that moves on, somebody must be the last.
+        let moves_on =
+            |at: &String| !waits.lines.iter().any(|row| row.label() == *at && row.is_still());
+        stuck.is_owed =
+            wait.is_some_and(Awaited::is_owed) && !stuck.at.as_ref().is_none_or(moves_on);
+    }
+    // The first of equals.
+    for stuck in std::mem::take(&mut found.others) {
+        let rank = |stuck: &Stuck| (stuck.is_owed, stuck.sum_ns());
+        if found.stuck.as_ref().is_none_or(|most| rank(most) < rank(&stuck)) {
+            found.stuck = Some(stuck);
+        }
     }
     found
 }
@@ -364,15 +404,10 @@ impl Found {
     fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
             let (n, longest_ns) = (group.for_others.n, group.for_others.longest_ns);
-            let in_sum = |tasks: u64, waited_ns: u64| u128::from(tasks) * u128::from(waited_ns);
-            let is_most = self
-                .stuck
-                .as_ref()
-                .is_none_or(|most| in_sum(most.tasks, most.waited_ns) < in_sum(n, longest_ns));
-            if n > 0 && is_most {
+            if n > 0 {
                 let longest = group.for_others.longest.first().copied();
-                self.stuck =
-                    Some(Stuck { place, tasks: n, waited_ns: longest_ns, at: None, longest });
+                let (waited_ns, at, is_owed) = (longest_ns, None, false);
+                self.others.push(Stuck { place, tasks: n, waited_ns, at, is_owed, longest });
             }
             return;
         };
@@ -381,6 +416,7 @@ impl Found {
             tasks: spots.n,
             finished: group.finished,
             waited_ns: spots.longest_ns,
+            total_ns: spots.sum_ns,
             why,
             at: None,
             held_by: None,

@@ -1,23 +1,25 @@
 //! The issues as a table, if there are several.
 
+use std::ops::RangeInclusive;
+
 use super::layout::table;
 use super::run::{NOT_KEPT, delayed};
 use crate::analysis::{Issue, Report, function_name};
 use crate::util::quantity::{count, human};
 
-/// The number of issues that are listed.
-const LISTED: usize = 6;
+/// The number of issues that are listed: at least these, whatever else there is to say.
+const LISTED: RangeInclusive<usize> = 3..=6;
 
 impl Report {
     /// Lists the issues in their order, unless the verdict covers them all.
     pub(super) fn issue_lines(&self, room: usize) -> Vec<String> {
         // Other lines: a blank line, the title, the head of the table, "more".
+        let listed = room.saturating_sub(4).clamp(*LISTED.start(), *LISTED.end());
         let issues = self.issues();
-        let listed = room.saturating_sub(4).min(LISTED).min(issues.len());
-        if issues.len() < 2 || listed == 0 {
+        if issues.len() < 2 {
             return Vec::new();
         }
-        let (listed, more) = issues.split_at(listed);
+        let (listed, more) = issues.split_at(listed.min(issues.len()));
         let heads = ["where, or spawned at", "issue", "number", "time", "delayed"];
         let mut cells = Vec::new();
         for issue in listed {

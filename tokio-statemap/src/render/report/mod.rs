@@ -28,8 +28,8 @@ pub(crate) use runtimes::of_runtimes;
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
     BusyWorkers, Computed, ComputedIn, Contended, Counts, Culprit, Delay, Evidence, Explanation,
-    Healthy, Holder, InPlace, Issue, Lengths, LocationRow, LocationRuns, LongPoll, LongPollBlame,
-    LongPollIssue, MaybeLeaked, NeverFinished, Place, PoolShortage, Recording, Report, SeenBeside,
-    Stall, Starved, StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever,
-    WorkerShare,
+    Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocationRow, LocationRuns, LongPoll,
+    LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, Place, PoolShortage, Recording,
+    Report, SeenBeside, Stall, Starved, StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits,
+    WhyNever, WorkerShare,
 };

@@ -27,8 +27,8 @@ impl fmt::Display for Report {
 
 impl Report {
     fn lines(&self) -> Vec<String> {
-        let mut before = wrap(&self.verdict.to_string());
-        before.push(String::new());
+        let verdict = wrap(&self.verdict.to_string());
+        let mut before = vec![String::new()];
         before.extend(wrap(&self.summary()));
         for sentence in &self.machine_sentences() {
             before.extend(wrap(sentence));
@@ -44,10 +44,13 @@ impl Report {
         }
         let computed = self.computed_lines();
         let after = self.longest_lines();
-        let room = LINES.saturating_sub(before.len() + computed.len() + after.len());
-        before.extend(self.issue_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
-        let room = LINES.saturating_sub(before.len() + computed.len() + after.len());
-        let mut lines = before;
+        let lengths = verdict.len() + before.len() + computed.len() + after.len();
+        let room = LINES.saturating_sub(lengths + LOCATIONS.start() + LOCATIONS_REST);
+        // The other issues follow the verdict, so that all that is wrong is on the first screen.
+        let mut lines = verdict;
+        lines.extend(self.issue_lines(room));
+        lines.extend(before);
+        let room = LINES.saturating_sub(lines.len() + computed.len() + after.len());
         let of_functions = self.profile.lines(
             room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST),
             !self.recording.lacking.time,
