@@ -100,8 +100,11 @@ fn compare(timeline: &Timeline, all: &[Emitted], found: &mut Found, of: &str) {
     assert!(most - least <= 3 * all.len(), "{of}: {least} to {most}");
     found.with_dropped += u64::from(timeline.lost.total() > 0);
     found.most_lost_ms = found.most_lost_ms.max((end_ns - last_ns) / MS_NS);
-    found.with_culprit +=
-        u64::from(timeline.report().verdict.to_string().contains("reads_the_disk"));
+    let verdict = timeline.report().verdict.to_string();
+    match verdict.contains("reads_the_disk") {
+        true => found.with_culprit += 1,
+        false => println!("{of}: {verdict}"),
+    }
 
     for task in timeline.tasks.one_by_one() {
         let (TaskKey::Spawned(id), Some(spawned_ns), Some(end_ns)) =
