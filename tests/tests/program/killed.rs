@@ -96,8 +96,8 @@ fn compare(timeline: &Timeline, all: &[Emitted], found: &mut Found, of: &str) {
         "{of}: {in_box} in the box, {least} to {most} emitted: {:?}",
         timeline.lost
     );
-    // A thread that was preempted in a hook has a part of an event.
-    assert!(most - least <= 3 * all.len(), "{of}: {least} to {most}");
+    // A task spawns a hundred others in one poll, if each has ended when it is awaited.
+    assert!(most - least <= 110 * all.len(), "{of}: {least} to {most}");
     found.with_dropped += u64::from(timeline.lost.total() > 0);
     found.most_lost_ms = found.most_lost_ms.max((end_ns - last_ns) / MS_NS);
     let verdict = timeline.report().verdict.to_string();

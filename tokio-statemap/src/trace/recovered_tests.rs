@@ -229,6 +229,7 @@ fn polls_of(timeline: &Timeline, task: u64) -> Vec<(u64, Option<u64>)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_box_has_the_longest_polls_of_a_run_that_is_far_longer_than_it() {
     while !has_the_longest_polls() {}
 }
