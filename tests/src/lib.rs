@@ -9,6 +9,8 @@ pub mod cases;
 pub mod check;
 #[cfg(unix)]
 pub mod child;
+#[cfg(all(tokio_unstable, target_os = "linux"))]
+pub mod emitted;
 pub mod files;
 pub mod first_issue;
 #[cfg(unix)]

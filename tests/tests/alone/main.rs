@@ -1,6 +1,7 @@
 //! Bounds on the memory, allocations and threads of a whole process. Each test runs in a process of its own.
 
 mod background;
+mod boxes;
 mod hook_path;
 mod idle_threads;
 mod live_tasks;

@@ -5,6 +5,7 @@ mod by_hand;
 mod dumps;
 mod exit_paths;
 mod hostile;
+mod killed;
 mod live;
 #[cfg(not(tokio_unstable))]
 mod no_flag;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::*;
 use crate::config::{BlackBox, CollectorConfig, Keep};
@@ -12,6 +13,7 @@ use crate::recorder::hot::thread_recorder::ThreadRecorder;
 use crate::recorder::record::{Kind, pack_ready, pack_spawn};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::summary::Summary;
+use crate::trace::task_key::TaskKey;
 use crate::util::random::Random;
 
 /// A folder of its own, which is removed.
@@ -48,17 +50,29 @@ struct Program {
     random: Random,
     next_id: u64,
     idle: Vec<u64>,
+    /// Whether the first thread emits nothing.
+    is_blocked: bool,
     events: u64,
 }
 
 impl Program {
     fn new(folder: &Folder, max_events: usize, keep: Keep, seed: u64) -> Self {
+        // A poll that goes on gets longer until it is looked at again.
+        Self::with_long_polls(folder, max_events, keep, seed, Duration::from_secs(3600))
+    }
+
+    fn with_long_polls(
+        folder: &Folder,
+        max_events: usize,
+        keep: Keep,
+        seed: u64,
+        long_poll: Duration,
+    ) -> Self {
         let config = CollectorConfig {
             max_events,
             keep,
             buffer_capacity: 64,
-            // A poll that goes on gets longer until it is looked at again.
-            long_poll: std::time::Duration::from_secs(3600),
+            long_poll,
             black_box: BlackBox::Folder(folder.0.clone()),
             ..CollectorConfig::default()
         };
@@ -67,8 +81,15 @@ impl Program {
         recorder.kept.start(|| ());
         let threads = (0..3).map(|_| (recorder.new_thread_recorder(), Vec::new())).collect();
         let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let mut program =
-            Self { recorder, threads, random, next_id: 1, idle: Vec::new(), events: 0 };
+        let mut program = Self {
+            recorder,
+            threads,
+            random,
+            next_id: 1,
+            idle: Vec::new(),
+            is_blocked: false,
+            events: 0,
+        };
         for worker in 0..3 {
             program.push(worker, Kind::Role, worker as u64 + 1);
         }
@@ -87,6 +108,7 @@ impl Program {
 
     fn step(&mut self) {
         let thread = self.random.below(self.threads.len() as u64) as usize;
+        let thread = if self.is_blocked { thread.max(1) } else { thread };
         match self.random.below(8) {
             0 | 1 if self.idle.len() < 50 => {
                 let (id, location) = (self.next_id, self.random.below(5) as u32);
@@ -114,6 +136,16 @@ impl Program {
                 }
                 self.event(thread, Kind::PollEnd, id);
             }
+        }
+    }
+}
+
+/// Ends all polls, so that none gets long while no record comes.
+fn end_polls(program: &mut Program) {
+    for thread in 0..program.threads.len() {
+        while let Some(id) = program.threads[thread].1.pop() {
+            program.event(thread, Kind::PollEnd, id);
+            program.idle.push(id);
         }
     }
 }
@@ -186,6 +218,69 @@ fn a_box_has_the_sums_of_a_run_that_is_far_longer_than_it() {
             "{seed}"
         );
     }
+}
+
+/// Returns the starts and ends of the polls of a task.
+fn polls_of(timeline: &Timeline, task: u64) -> Vec<(u64, Option<u64>)> {
+    let mut all = timeline.tasks.one_by_one();
+    let found = all.find(|found| found.key == TaskKey::Spawned(task));
+    let polls = found.iter().flat_map(|task| task.polls.iter());
+    polls.map(|poll| (poll.start_ns(), poll.end_ns())).collect()
+}
+
+#[test]
+#[ignore = "slow"]
+fn a_box_has_the_longest_polls_of_a_run_that_is_far_longer_than_it() {
+    while !has_the_longest_polls() {}
+}
+
+/// Returns `false` if other polls were long, too, as the machine was busy.
+fn has_the_longest_polls() -> bool {
+    let folder = Folder::new();
+    let long_poll = Duration::from_millis(20);
+    let mut program = Program::with_long_polls(&folder, 20_000, Keep::Last, 9, long_poll);
+    let mut long = Vec::new();
+    for round in 0..60 {
+        end_polls(&mut program);
+        write(&program.recorder, true);
+        if round % 16 == 2 {
+            let id = 1_000_000 + round;
+            // Few windows are pinned of one location.
+            program.event(0, Kind::SpawnAt, pack_spawn(id, 9 + round as u32).unwrap());
+            program.event(0, Kind::PollStartReady, pack_ready(id, 0).unwrap());
+            program.is_blocked = true;
+            (0..20).for_each(|_| program.step());
+            end_polls(&mut program);
+            write(&program.recorder, true);
+            std::thread::sleep(2 * long_poll);
+            program.is_blocked = false;
+            program.event(0, Kind::Terminate, id);
+            program.event(0, Kind::PollEnd, id);
+            long.push(id);
+        }
+        (0..2_000).for_each(|_| program.step());
+    }
+    end_polls(&mut program);
+    write(&program.recorder, true);
+    let timeline = recover(&folder.only_box()).unwrap().timeline;
+    let snapshot = Timeline::from_snapshot(&Snapshot::take(&program.recorder, false));
+    let of = format!("{:?}, {:?}", timeline.lost, timeline.gaps);
+    for timeline in [&timeline, &snapshot] {
+        assert_eq!(timeline.events + timeline.lost.total(), program.events, "{of}");
+    }
+    let summary = timeline.whole_run().unwrap();
+    assert_eq!(sums(summary), sums(snapshot.whole_run().unwrap()), "{of}");
+    assert!(timeline.lost.dropped_events > 20_000, "{of}");
+    if summary.locations.iter().map(|row| row.long_polls).sum::<u64>() > long.len() as u64 {
+        return false;
+    }
+    for &id in &long {
+        let [(start_ns, Some(end_ns))] = polls_of(&timeline, id)[..] else {
+            panic!("{of}: {:?}", polls_of(&timeline, id));
+        };
+        assert!(Duration::from_nanos(end_ns - start_ns) >= 2 * long_poll, "{of}");
+    }
+    true
 }
 
 #[test]

@@ -268,7 +268,7 @@ impl Summary {
         let length = |ticks| snapshot.length_ns(ticks);
         // Converts as the timeline does, with the clock rate at that time.
         let length_at = |LongestPoll { start, length, .. }: LongestPoll| {
-            snapshot.ns(start.0.saturating_add(length)) - snapshot.ns(start.0)
+            snapshot.ns(start.0.saturating_add(length)).saturating_sub(snapshot.ns(start.0))
         };
         let (locations, places) = locations(snapshot);
         let (begin_ns, end_ns) = (snapshot.ns(sums.from()), snapshot.end_ns);

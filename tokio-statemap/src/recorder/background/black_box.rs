@@ -115,8 +115,9 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
         now = kept.clock.ticks();
     }
     let round = round(recorder, now, &mut journal.sent);
-    let long_poll = rate.ticks(kept.config.long_poll);
-    without_fatal_signals(|| journal.write(round, *tapped, long_poll, || origin(recorder)));
+    let limits = kept.limits(journal.most_staged());
+    let limits = (rate.ticks(kept.config.long_poll), limits);
+    without_fatal_signals(|| journal.write(round, *tapped, limits, || origin(recorder)));
     if journal.is_over() {
         kept.take_tapped(None);
         return None;

@@ -20,9 +20,11 @@ use crate::recorder::window::{Window, Windows};
 use crate::util::plain::{Plain, plain};
 
 /// The first bytes of each file: a name, and the version of what follows.
-pub(crate) const MAGIC: [u8; 16] = *b"tokio-statemap\0\x01";
+pub(crate) const MAGIC: [u8; 16] = *b"tokio-statemap\0\x02";
 
-/// What was known when a file was begun. The [`Memory`](crate::recorder::memory::Memory) of all earlier records follows it.
+/// What was known when a file was begun. The [`Memory`](crate::recorder::memory::Memory) of all earlier records follows it, and
+/// then those that are kept: around the longest polls, and of the time just before it
+/// ([`Eviction`](crate::recorder::memory::eviction::Eviction)).
 #[derive(Debug)]
 pub(crate) struct Head {
     /// The number of this file, from 0: of two files the one with the higher number is the newer.
@@ -30,8 +32,8 @@ pub(crate) struct Head {
     pub(crate) origin: Origin,
     /// The moment of the last round in an earlier file, in ticks; 0 if there is none.
     pub(crate) from: u64,
-    /// The number of events, and of rounds, in earlier files.
-    pub(crate) events_before: u64,
+    /// The number of events that were dropped, and of rounds in earlier files.
+    pub(crate) dropped_before: u64,
     pub(crate) rounds_before: u64,
     /// The windows that the memory refers to.
     pub(crate) windows: Windows,
@@ -139,7 +141,7 @@ pub(crate) struct Module {
 }
 
 plain! {
-    Head { number, origin, from, events_before, rounds_before, windows }
+    Head { number, origin, from, dropped_before, rounds_before, windows }
     Origin { pid, program, runtime, version, config, zero, utc_at_zero }
     Round {
         now, records, runs, refused, reentrant, missed, windows, is_full, pieces, rate, account, steal, cpu_limit,

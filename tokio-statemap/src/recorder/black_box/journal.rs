@@ -9,7 +9,9 @@ use crate::recorder::black_box::Sent;
 use crate::recorder::black_box::format::{Head, MAGIC, Origin, Round};
 use crate::recorder::black_box::place::{self, Files, Left};
 use crate::recorder::memory::Memory;
+use crate::recorder::memory::eviction::{Eviction, Limits};
 use crate::recorder::record::events_in;
+use crate::recorder::store::segment::events_of;
 use crate::recorder::store::tap::{Tapped, segments};
 use crate::recorder::window::{Window, Windows};
 use crate::util::message::warn;
@@ -21,6 +23,11 @@ const BYTES_PER_EVENT: u64 = 12;
 const LEAST: u64 = 256 << 10;
 /// The same where there is no room.
 const LEAST_OF_ALL: u64 = 16 << 10;
+
+/// A file begins with the events around the longest polls of the run, and with those that weren't looked through for long
+/// polls to the end. It has one of these for so many bytes at most, so half of it is left for what comes.
+const BYTES_PER_PINNED: u64 = 128;
+const BYTES_PER_STAGED: u64 = 32;
 
 /// How often in a row there may be no room before the box ends.
 const MOST_FAILURES: u32 = 16;
@@ -36,12 +43,15 @@ pub(crate) struct Journal {
     len: u64,
     /// A file that is longer is full.
     full_at: u64,
-    /// The length of what began the file, without records.
+    /// The length of what began the file: of all of it, and of what isn't records.
+    head_len: u64,
     begin_len: u64,
-    /// What was recorded in all files so far, and the windows that it refers to.
+    /// What was recorded in all files so far: what is kept of it for the next file, what the rest left, and the windows
+    /// that both refer to.
+    eviction: Eviction,
     memory: Memory,
     windows: Windows,
-    events: u64,
+    dropped: u64,
     rounds: u64,
     pub(crate) sent: Sent,
     /// What was recorded after the last round began.
@@ -62,16 +72,20 @@ impl Journal {
     pub(crate) fn create(config: &CollectorConfig) -> io::Result<(Self, Vec<Left>)> {
         let full_at = (config.max_events as u64).saturating_mul(BYTES_PER_EVENT).max(LEAST);
         let (files, left) = place::create(&config.black_box)?;
+        let mut eviction = Eviction::new(0);
+        eviction.pinned.limit_to(full_at / BYTES_PER_PINNED);
         let journal = Self {
             files,
             pid: std::process::id(),
             number: 0,
             len: 0,
             full_at,
+            head_len: 0,
             begin_len: 0,
+            eviction,
             memory: Memory::default(),
             windows: Windows::default(),
-            events: 0,
+            dropped: 0,
             rounds: 0,
             sent: Sent::default(),
             later: Tapped::default(),
@@ -104,12 +118,18 @@ impl Journal {
         self.len == 0
     }
 
-    /// Writes a round, after the head of a file if it begins one. `long_poll` is from when on a poll is long, in ticks.
+    /// Returns how many events may wait to be looked through.
+    pub(crate) fn most_staged(&self) -> u64 {
+        self.full_at / BYTES_PER_STAGED
+    }
+
+    /// Writes a round, after the head of a file if it begins one. `long_poll` is from when on a poll is long, in ticks;
+    /// `limits` are those of what is kept around such polls.
     pub(crate) fn write(
         &mut self,
         mut round: Round,
         tapped: Tapped,
-        long_poll: u64,
+        (long_poll, limits): (u64, Limits),
         origin: impl FnOnce() -> Origin,
     ) {
         self.memory.sums.expect_long_poll(&|| long_poll);
@@ -121,27 +141,30 @@ impl Journal {
                 number: self.number,
                 origin: origin(),
                 from: self.written_at,
-                events_before: self.events,
+                dropped_before: self.dropped,
                 rounds_before: self.rounds,
                 windows: self.windows.clone(),
             };
             frame(&mut bytes, &|into| {
                 head.write(into);
                 self.memory.write(into);
+                self.eviction.write(into);
             });
+            self.head_len = bytes.len() as u64;
         }
         note_windows(&mut self.windows, &round.windows);
         if tapped.missed > 0 {
             cut_gap(&mut self.windows, self.written_at, round.now);
         }
-        self.memory.update(&segments(&tapped.records, &tapped.runs), &self.windows.all);
-        self.events += events_in(&tapped.records) + tapped.missed;
+        let of_head = if self.begins_file() { self.eviction.staged_bytes() } else { 0 };
+        self.evict(&tapped, round.now, limits);
         self.rounds += 1;
         (round.records, round.runs, round.missed) = (tapped.records, tapped.runs, tapped.missed);
         frame(&mut bytes, &|into| round.write(into));
         if self.begins_file() {
             let of_records = 16 * round.records.len() + 12 * round.runs.len();
-            self.begin_len = bytes.len().saturating_sub(of_records) as u64;
+            self.begin_len =
+                (bytes.len().saturating_sub(of_records) as u64).saturating_sub(of_head);
         }
         self.written_at = round.now;
         match self.append(&bytes) {
@@ -154,6 +177,17 @@ impl Journal {
             }
             Err(error) => self.end(&error.to_string()),
         }
+    }
+
+    /// Keeps what is written in this round for the next file if it is around a long poll, and adds up the rest.
+    fn evict(&mut self, tapped: &Tapped, now: u64, limits: Limits) {
+        let new = segments(&tapped.records, &tapped.runs).unwrap_or_default();
+        let events = events_of(&new);
+        let Self { eviction, memory, windows, .. } = self;
+        eviction.staged.extend(new);
+        eviction.has_staged(events, now);
+        let dropped = eviction.look_through(limits, memory, &windows.all, &mut drop);
+        self.dropped += dropped + tapped.missed;
     }
 
     /// Returns what is written in this round: all up to one moment, or a task would be taken for alive whose end is known
@@ -186,7 +220,8 @@ impl Journal {
         file.write_all_at(bytes, self.len)?;
         self.len += bytes.len() as u64;
         // A few times as long as what begins it, or there would be nothing else.
-        if self.len >= self.full_at.max(4 * self.begin_len) {
+        let least = (4 * self.begin_len).max(self.head_len + self.full_at / 4);
+        if self.len >= self.full_at.max(least) {
             self.begin_next();
         }
         Ok(())
@@ -197,7 +232,7 @@ impl Journal {
         self.number += 1;
         self.len = 0;
         self.sent = Sent::default();
-        self.memory.forget_windows(self.written_at, &mut self.windows);
+        self.memory.forget_windows(self.eviction.done_until(), &mut self.windows);
     }
 
     /// Goes on with smaller files, as there is no more room.
@@ -211,6 +246,7 @@ impl Journal {
         self.failures += 1;
         let reached = if self.len > 0 { self.len } else { self.full_at };
         self.full_at = (reached / 2).max(LEAST_OF_ALL);
+        self.dropped += self.eviction.pinned.limit_to(self.full_at / BYTES_PER_PINNED);
         self.begin_next();
         // The older file goes first. If that fails, there is no room for what comes next, either.
         let both = self.failures > 1;
@@ -243,6 +279,7 @@ impl Drop for Journal {
                 // Somebody else may have removed it, which is what is wanted.
                 let _ = std::fs::remove_file(path);
             }
+            place::forget(&self.files.paths[0]);
         }
     }
 }

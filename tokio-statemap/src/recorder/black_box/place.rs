@@ -90,6 +90,12 @@ fn program() -> String {
     name.chars().filter(is_plain).take(64).collect()
 }
 
+/// Forgets a box that was made by this process, as its files were removed.
+pub(super) fn forget(first: &Path) {
+    let name = first.file_name().unwrap_or_default().to_string_lossy();
+    lock(&OWN).retain(|stem| name.strip_suffix(ENDS[0]) != Some(stem));
+}
+
 fn create_in(folder: &Path, name: &str) -> io::Result<Files> {
     static BOXES: AtomicU32 = AtomicU32::new(0);
     // Processes of several containers may have the same id, and share the folder.

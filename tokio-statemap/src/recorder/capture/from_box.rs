@@ -16,8 +16,9 @@ use crate::recorder::chains::table::{Chain, Places};
 use crate::recorder::clock::{Piece, TickScale};
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::Memory;
+use crate::recorder::memory::eviction::Eviction;
 use crate::recorder::record::Record;
-use crate::recorder::store::segment::{events_of, last_event};
+use crate::recorder::store::segment::{Segment, events_of, last_event};
 use crate::recorder::store::tap::{TappedRun, segments};
 use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::watch::{Sample, Samples};
@@ -93,6 +94,7 @@ pub(crate) fn read(path: &Path) -> Result<Boxed, String> {
 struct Content {
     head: Head,
     memory: Memory,
+    eviction: Eviction,
     rounds: Vec<Round>,
 }
 
@@ -133,15 +135,15 @@ fn content(bytes: &[u8]) -> Result<Content, String> {
     }
     let mut head =
         Bytes(next_frame(&mut from).ok_or("its first part, from byte 16 on, isn't whole")?);
-    let read = Plain::read(&mut head).and_then(|read: Head| Some((read, Memory::read(&mut head)?)));
-    let (head, memory) = read.ok_or("its first part, from byte 16 on, is damaged")?;
+    let read = <(Head, Memory, Eviction)>::read(&mut head);
+    let (head, memory, eviction) = read.ok_or("its first part, from byte 16 on, is damaged")?;
     let mut rounds = Vec::new();
     // What is cut off there was being written when the process ended.
     while let Some(frame) = next_frame(&mut from) {
         let Some(round) = Round::read(&mut Bytes(frame)) else { break };
         rounds.push(round);
     }
-    Ok(Content { head, memory, rounds })
+    Ok(Content { head, memory, eviction, rounds })
 }
 
 /// What the rounds have said so far.
@@ -212,21 +214,19 @@ fn apply<T>(to: &mut Vec<T>, change: &mut Change<T>) -> Option<()> {
 fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     let mut state = State::default();
     let mut first = None;
-    for Content { head, memory, rounds } in contents {
+    for Content { head, memory, eviction, rounds } in contents {
         if first.is_none() {
             state.windows = head.windows.clone();
             state.now = head.from;
         }
-        first.get_or_insert((head, memory));
+        first.get_or_insert((head, memory, eviction));
         for round in rounds {
             state.add(round)?;
         }
     }
-    let (Head { origin, events_before, .. }, memory) = first?;
+    let (Head { origin, dropped_before, .. }, memory, mut eviction) = first?;
     let State { records, runs, windows, last: round, .. } = state;
-    let in_runs =
-        runs.iter().map(|run| run.records as usize).try_fold(0_usize, usize::checked_add)?;
-    if in_runs != records.len() || windows.all.is_empty() {
+    if windows.all.is_empty() {
         return None;
     }
     memory.live_tasks.window_is_one_of(&windows.all)?;
@@ -235,8 +235,10 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     if !are_in_order || origin.utc_at_zero > MOST_UTC {
         return None;
     }
-    let segments = segments(&records, &runs);
+    let mut segments = segments(&records, &runs)?;
     drop(records);
+    segments.append(&mut eviction.staged);
+    Segment::sort_in_order(&mut segments);
     let mut texts = Texts::default();
     let scale = TickScale::of_box(state.pieces, round.rate?)?;
     let (up_to_end, end) = up_to_end(&windows.all, last_event(&segments), round.now);
@@ -244,7 +246,7 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     let mut capture = Capture {
         lost: Lost {
             refused_events: round.refused,
-            dropped_events: events_before.checked_add(state.missed)?,
+            dropped_events: dropped_before.checked_add(state.missed)?,
             reentrant_events: round.reentrant,
         },
         config: origin.config,
@@ -293,6 +295,17 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
     };
     // It has no more than it should have.
     capture.limit((stored, u64::MAX), round.is_full, end, &windows.all);
+    let all = eviction.pinned.iter().map(Arc::clone);
+    // A record that was written late may be from before a pinned window.
+    let (pinned, late): (Vec<_>, Vec<_>) = all.partition(|pin| pin.from < capture.begin);
+    if pinned.first().is_some_and(|first| first.from < capture.zero) {
+        return None;
+    }
+    for pin in late {
+        let dropped = &mut capture.lost.dropped_events;
+        *dropped = dropped.checked_add(pin.events)?;
+    }
+    capture.add_pinned(&pinned, eviction.done_until(), &eviction.pinned.ended());
     Some(Boxed { capture, pid: origin.pid, program: origin.program, lives, modules: state.modules })
 }
 

@@ -101,7 +101,8 @@ impl Kept {
         }
         memory.sums.expect_long_poll(&|| self.long_poll_ticks());
         let recycle = &mut |segment| self.recycle(segment);
-        let dropped = eviction.look_through(self.limits(), &mut memory, &windows.all, recycle);
+        let limits = self.limits(self.max_staged());
+        let dropped = eviction.look_through(limits, &mut memory, &windows.all, recycle);
         memory.forget_windows(eviction.done_until(), &mut windows);
         self.count_dropped(dropped, &eviction);
     }
@@ -187,12 +188,13 @@ impl Kept {
         (self.config.max_events as u64).saturating_sub(eviction.pinned.events())
     }
 
-    fn limits(&self) -> Limits {
+    /// Returns the limits within which evicted records are looked through, if so many events may wait for that.
+    pub(crate) fn limits(&self, staged_events: u64) -> Limits {
         let rate = self.clock.rate();
         Limits {
             long_poll: rate.ticks(self.config.long_poll.max(SHORTEST_LONG_POLL)),
             around: rate.ticks(AROUND),
-            staged_events: self.max_staged(),
+            staged_events,
         }
     }
 

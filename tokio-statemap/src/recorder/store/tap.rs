@@ -73,10 +73,16 @@ impl Tapped {
 }
 
 /// Returns runs of records, one after the other in `records`, as segments of a chunk of their own, sorted by stream, and
-/// within a stream in order.
-pub(crate) fn segments(records: &[Record], runs: &[TappedRun]) -> Vec<Segment> {
+/// within a stream in order. `None` if the runs aren't all of the records.
+pub(crate) fn segments(records: &[Record], runs: &[TappedRun]) -> Option<Vec<Segment>> {
+    let in_runs = runs.iter().map(|run| run.records as usize);
+    if in_runs.sum::<usize>() != records.len() {
+        return None;
+    }
     let mut segments = Vec::with_capacity(runs.len());
-    let Some(chunk) = RecordWriter::allocate(1, records.len()).next() else { return segments };
+    let Some(chunk) = RecordWriter::allocate(1, records.len()).next() else {
+        return Some(segments);
+    };
     for &record in records {
         chunk.push(record);
     }
@@ -87,5 +93,5 @@ pub(crate) fn segments(records: &[Record], runs: &[TappedRun]) -> Vec<Segment> {
         from = to;
     }
     Segment::sort_in_order(&mut segments);
-    segments
+    Some(segments)
 }

@@ -4,6 +4,8 @@
 //! they stay in a [pinned window](pinned). The rest is applied to the [`Memory`] and dropped. A hook that has to evict
 //! only stages records. If they aren't looked through for long, all staged records are dropped.
 
+#[cfg(has_black_box)]
+mod boxed;
 mod long_polls;
 pub(crate) mod pinned;
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Pinned windows: the events around the longest polls of the run, of all threads, which stay when those around them
 //! are dropped.
 
+#[cfg(has_black_box)]
+mod boxed;
+
 use std::sync::Arc;
 
 use crate::recorder::id_map::IdMap;
@@ -70,8 +73,9 @@ impl Place {
 pub(crate) struct PinnedWindows {
     /// Shared with captures, which would otherwise copy them while they hold a lock.
     all: Vec<Arc<PinnedWindow>>,
-    /// The most events that all may have.
+    /// The most events that all may have, and the most of one.
     most_events: u64,
+    most_of_one: u64,
     /// The tasks that are in pinned windows, and when they ended, in ticks; 0 if they live.
     ended: IdMap<u64>,
 }
@@ -87,7 +91,7 @@ pub(super) struct Kept {
 
 impl PinnedWindows {
     pub(super) fn new(most_events: u64) -> Self {
-        Self { all: Vec::new(), most_events, ended: IdMap::default() }
+        Self { all: Vec::new(), most_events, most_of_one: most_events, ended: IdMap::default() }
     }
 
     /// Returns how many events they have.
@@ -111,7 +115,7 @@ impl PinnedWindows {
     /// Returns how many events may be kept of this poll and of what is around it.
     pub(super) fn room_for(&self, poll: &LongPoll) -> u64 {
         let is_longer = |pin: &PinnedWindow| pin.poll != poll.id() && pin.length >= poll.length();
-        if self.position(&is_longer).is_none() { self.most_events } else { self.most_events / 8 }
+        if self.position(&is_longer).is_none() { self.most_of_one } else { self.most_events / 8 }
     }
 
     /// Returns how many events all may have.

@@ -1,4 +1,6 @@
 //! The sums in a black box: all but what is found again from the rest.
+//!
+//! Somebody may have forged them, so what is added to sums wraps around instead of panicking.
 
 use crate::recorder::memory::sums::Sums;
 use crate::util::plain::Plain;

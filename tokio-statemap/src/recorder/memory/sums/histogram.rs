@@ -19,8 +19,11 @@ impl Histogram {
     pub(crate) fn add(&mut self, value: u64) {
         let (octave, step) = place(value);
         match self.octaves.get_mut(octave) {
-            Some(Some(steps)) => steps[step] += 1,
-            _ => *self.step(octave, step) += 1,
+            Some(Some(steps)) => steps[step] = steps[step].wrapping_add(1),
+            _ => {
+                let step = self.step(octave, step);
+                *step = step.wrapping_add(1);
+            }
         }
     }
 
@@ -37,7 +40,8 @@ impl Histogram {
     pub(crate) fn merge(&mut self, other: &Self) {
         for (least, _, n) in other.steps() {
             let (octave, step) = place(least);
-            *self.step(octave, step) += n;
+            let step = self.step(octave, step);
+            *step = step.wrapping_add(n);
         }
     }
 

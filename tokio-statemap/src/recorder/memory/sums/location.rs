@@ -63,14 +63,14 @@ impl LocationSums {
 
     /// Adds the sums of other tasks that were spawned at the same place.
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.tasks += other.tasks;
-        self.worker_polls += other.worker_polls;
-        self.off_worker_polls += other.off_worker_polls;
-        self.held += other.held;
-        self.off_worker += other.off_worker;
+        self.tasks = self.tasks.wrapping_add(other.tasks);
+        self.worker_polls = self.worker_polls.wrapping_add(other.worker_polls);
+        self.off_worker_polls = self.off_worker_polls.wrapping_add(other.off_worker_polls);
+        self.held = self.held.wrapping_add(other.held);
+        self.off_worker = self.off_worker.wrapping_add(other.off_worker);
         self.longest = self.longest.max(other.longest);
-        self.long_polls += other.long_polls;
-        self.long += other.long;
+        self.long_polls = self.long_polls.wrapping_add(other.long_polls);
+        self.long = self.long.wrapping_add(other.long);
         self.lengths.merge(&other.lengths);
         self.ready.merge(&other.ready);
         self.ready_sum_ns = self.ready_sum_ns.saturating_add(other.ready_sum_ns);
@@ -95,8 +95,8 @@ impl LocationSums {
                 self.was_ready(ready_ns);
             }
         } else {
-            self.off_worker_polls += 1;
-            self.off_worker += length;
+            self.off_worker_polls = self.off_worker_polls.wrapping_add(1);
+            self.off_worker = self.off_worker.wrapping_add(length);
             self.longest = self.longest.max(length);
         }
         self.lengths.add(length);
@@ -105,16 +105,16 @@ impl LocationSums {
     /// Adds polls that held workers, with their total and longest time. Their lengths are counted one by one.
     #[inline]
     pub(super) fn held_worker(&mut self, polls: u64, held: u64, longest: u64) {
-        self.worker_polls += polls;
-        self.held += held;
+        self.worker_polls = self.worker_polls.wrapping_add(polls);
+        self.held = self.held.wrapping_add(held);
         self.longest = self.longest.max(longest);
     }
 
     /// Counts one of these polls as long.
     #[inline]
     pub(super) fn long(&mut self, length: u64) {
-        self.long_polls += 1;
-        self.long += length;
+        self.long_polls = self.long_polls.wrapping_add(1);
+        self.long = self.long.wrapping_add(length);
     }
 
     /// Adds the time for which a task was ready before one of these polls.

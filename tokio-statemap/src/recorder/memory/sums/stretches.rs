@@ -21,12 +21,12 @@ pub(crate) struct Stretch {
 
 impl Stretch {
     fn merge(&mut self, other: &Self) {
-        self.held += other.held;
-        self.polls += other.polls;
+        self.held = self.held.wrapping_add(other.held);
+        self.polls = self.polls.wrapping_add(other.polls);
         // Of equally long polls the one with the greater row counts, so that the order doesn't matter.
         self.longest = self.longest.max(other.longest);
-        self.spawned += other.spawned;
-        self.terminated += other.terminated;
+        self.spawned = self.spawned.wrapping_add(other.spawned);
+        self.terminated = self.terminated.wrapping_add(other.terminated);
     }
 }
 
@@ -114,13 +114,13 @@ impl Stretches {
         let place = since >> shift;
         if start >= self.from && place < self.len as u64 {
             let stretch = &mut self.room[place as usize];
-            stretch.polls += 1;
+            stretch.polls = stretch.polls.wrapping_add(1);
             if length >= stretch.longest.0 {
                 stretch.longest = stretch.longest.max((length, row));
             }
             // Most polls are within one stretch.
             if since.saturating_add(held.saturating_sub(1)) >> shift == place {
-                stretch.held += held;
+                stretch.held = stretch.held.wrapping_add(held);
             } else {
                 self.spread(start, start.saturating_add(held));
             }
@@ -135,7 +135,7 @@ impl Stretches {
     fn poll_of_new(&mut self, start: u64, length: u64, held: u64, row: u32) {
         let end = start.saturating_add(held);
         let begins = self.at(start);
-        begins.polls += 1;
+        begins.polls = begins.polls.wrapping_add(1);
         begins.longest = begins.longest.max((length, row));
         let start = start.max(self.from);
         if start < end {

@@ -62,8 +62,8 @@ impl WorkerSums {
     pub(super) fn add_up(&mut self, to: u64, from: u64) {
         let time = to.saturating_sub(self.since.max(from));
         match self.does {
-            Some(Does::Run) => self.running += time,
-            Some(Does::Park) => self.parked += time,
+            Some(Does::Run) => self.running = self.running.wrapping_add(time),
+            Some(Does::Park) => self.parked = self.parked.wrapping_add(time),
             Some(Does::Stop) | None => {}
         }
         self.since = self.since.max(to);
