@@ -147,7 +147,8 @@ fn spawn_line() -> u32 {
 
 fn check(found: &Found) {
     assert!(found.whole_tasks > 0, "{found:?}");
-    assert_eq!(found.with_culprit, found.kills, "{found:?}");
+    // On a busy machine a process may be killed before a stack was sampled.
+    assert!(2 * found.with_culprit >= found.kills, "{found:?}");
 }
 
 #[test]

@@ -190,7 +190,8 @@ impl<'a> Places<'a> {
         }
         let all = self.at(row);
         let queue = all.iter().find_map(|&(_, wait)| Awaited::queue(wait));
-        if row.is_for_a_lock() || queue.is_some() && row.none_ended_for_ns.is_some() {
+        // A library's pool of connections has a semaphore within.
+        if row.is_for_a_lock() || queue.is_some() {
             let is_permit = queue == Some(Awaited::Permit);
             return Some(if is_permit { Kind::Permit } else { Kind::Lock });
         }

@@ -14,8 +14,8 @@ use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
-use crate::analysis::waits::{Waits, place_label};
-use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
+use crate::analysis::waits::{Waits, line_of, place_label};
+use crate::trace::timeline::{FrameOrigin, Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
@@ -321,8 +321,15 @@ pub(super) fn find(
         stuck.is_owed =
             wait.is_some_and(Awaited::is_owed) && !stuck.at.as_ref().is_none_or(moves_on);
     }
-    // The first of equals.
+    // The first of equals. A library's own task that waits in the library is its own affair.
+    let is_own = |wait: &Wait| {
+        wait.lines().into_iter().any(|line| line_of(line).0.origin == FrameOrigin::Program)
+    };
     for stuck in std::mem::take(&mut found.others) {
+        let wait = stuck.longest.as_ref().and_then(wait_of);
+        if stuck.place.is_of_dependency() && wait.is_some_and(|wait| !is_own(wait)) {
+            continue;
+        }
         let rank = |stuck: &Stuck| (stuck.is_owed, stuck.sum_ns());
         if found.stuck.as_ref().is_none_or(|most| rank(most) < rank(&stuck)) {
             found.stuck = Some(stuck);
