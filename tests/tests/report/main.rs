@@ -6,6 +6,7 @@ mod computed;
 mod culprits;
 mod in_place;
 mod issues;
+mod let_go;
 mod limits;
 mod no_stack;
 mod pool;
