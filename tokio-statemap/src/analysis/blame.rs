@@ -259,6 +259,28 @@ impl<T: Eq + Hash> Weights<T> {
     }
 }
 
+impl Weights<String> {
+    /// Returns what polls did for longest, in words. If they waited for a lock, and others of them did something else for a
+    /// quarter of the time or more, that comes first: one of these may have held the lock meanwhile. Empty if nothing is known.
+    pub(super) fn in_words(&self) -> String {
+        const PART: u64 = 4;
+        let is_wait = |cause: &str| cause.ends_with("(futex)");
+        let Some((longest, _)) = self.heaviest_with_ns() else { return String::new() };
+        let least_ns = self.sum() / PART;
+        let mut first: Option<(&String, u64)> = None;
+        for (cause, &ns) in self.0.iter() {
+            let is_more = first.is_none_or(|(_, most_ns)| ns > most_ns);
+            if is_wait(longest) && !is_wait(cause) && ns >= least_ns && is_more {
+                first = Some((cause, ns));
+            }
+        }
+        match first {
+            Some((first, _)) => format!("{first}, and {longest}"),
+            None => longest.clone(),
+        }
+    }
+}
+
 impl Weights<StackFrame> {
     /// Returns the function that makes up more than half of `all_ns`, at the line at which it was seen longest, and
     /// whether it makes up all of it.
@@ -292,6 +314,26 @@ pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_writes_with_a_lock_comes_before_who_waits_for_it() {
+        let (locked, wrote) = ("waited for a std Mutex (futex)", "wrote a socket (write)");
+        let words = |all: &[(&str, u64)]| {
+            let mut causes = Weights::default();
+            for &(cause, ns) in all {
+                causes.add(cause.to_owned(), ns);
+            }
+            causes.in_words()
+        };
+        assert_eq!(words(&[(locked, 60), (wrote, 40)]), format!("{wrote}, and {locked}"));
+        assert_eq!(
+            words(&[("computed", 30), (locked, 60), (wrote, 40)]),
+            format!("{wrote}, and {locked}")
+        );
+        assert_eq!(words(&[(locked, 90), (wrote, 10)]), locked);
+        assert_eq!(words(&[(locked, 40), (wrote, 60)]), wrote);
+        assert_eq!(words(&[]), "");
+    }
 
     #[test]
     fn the_heaviest_is_the_first_of_equals() {

@@ -42,7 +42,7 @@ pub struct Culprit {
     /// for no lock or other thread, or if no function was seen in most of them.
     pub beside: Option<SeenBeside>,
     /// Where tasks may have awaited something while they held the lock. `None` if the polls waited for no lock, if another
-    /// thread may hold it, or if nothing points to such a task.
+    /// thread may hold it, if nothing points to such a task, or if 16 culprits are worse.
     pub let_go: Option<LetGo>,
     /// The program's functions in which the tasks of most of the polls had waited before, the innermost first, up to two.
     /// Empty if that isn't known, or if an async function of the program is seen in the polls themselves.
@@ -175,6 +175,9 @@ struct AtPlace<'a> {
     unseen_ns: u64,
 }
 
+/// The most culprits, the worst first, for which all polls are searched for a task that may hold their lock.
+const MOST_WITH_HOLDER: usize = 16;
+
 /// Returns who is to blame for the long polls. `delays` has the delay of other tasks by each, and `rows` has all
 /// locations.
 pub(super) fn blame(
@@ -272,6 +275,11 @@ pub(super) fn blame(
             a.function.cmp(&b.function).then_with(files).then_with(|| a.line.cmp(&b.line))
         })
     });
+    for culprit in culprits.iter_mut().take(MOST_WITH_HOLDER) {
+        if culprit.beside.is_none() {
+            culprit.let_go = LetGo::find(timeline, &culprit.at, &culprit.blocking_cause);
+        }
+    }
     LongPollBlame {
         culprits,
         unexplained: Vec::new(),
@@ -371,7 +379,7 @@ impl Group {
             in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
         }
         let frame = self.frames.heaviest().cloned();
-        let blocking_cause = self.causes.heaviest().cloned().unwrap_or_default();
+        let blocking_cause = self.causes.in_words();
         let beside = frame.as_ref().and_then(|frame| SeenBeside::find(timeline, &at, frame));
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let mut seen = frame.iter().chain(&callers);
@@ -385,7 +393,7 @@ impl Group {
             callers,
             are_all_callers,
             blocking_cause,
-            let_go: if beside.is_none() { LetGo::find(timeline, &at) } else { None },
+            let_go: None,
             beside,
             place,
             in_run,

@@ -17,7 +17,7 @@ pub struct LetGo {
     pub waited_in: Vec<StackFrame>,
     /// The number of polls that went on when such a task was polled.
     pub polls: u64,
-    /// The number of polls of the function that waited for the lock.
+    /// The number of polls of the function that a sample shows waiting for the lock at last: 256 at most.
     pub of: u64,
 }
 
@@ -29,6 +29,9 @@ const MOST: usize = 256;
 /// get a processor first.
 const PART: u64 = 4;
 const LONGEST_NS: u64 = 5_000_000;
+
+/// Parts of the words for locks. Whoever receives from a channel or joins a thread waits in the same system call.
+const LOCKS: [&str; 3] = ["Mutex", "RwLock", "the value of a watch channel"];
 
 /// A time in which others are looked for.
 struct Window {
@@ -48,22 +51,30 @@ struct Seen {
     in_middle: Counted,
 }
 
-/// Counts each poll once.
+/// Counts each poll once: a bit for each.
 #[derive(Default)]
-struct Counted {
-    n: usize,
-    last: Option<usize>,
-}
+struct Counted([u64; MOST / 64]);
 
 impl Counted {
     fn add(&mut self, nth: usize) {
-        self.n += usize::from(self.last.replace(nth) != Some(nth));
+        self.0[nth / 64] |= 1 << (nth % 64);
+    }
+
+    fn n(&self) -> usize {
+        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 }
 
 impl LetGo {
-    /// Finds it for these polls, which are blamed on one function.
-    pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Option<Self> {
+    /// Finds it for these polls, which are blamed on one function. `blocking_cause` has the words for what that did.
+    pub(super) fn find(
+        timeline: &Timeline,
+        polls: &[PollAt],
+        blocking_cause: &str,
+    ) -> Option<Self> {
+        if !LOCKS.iter().any(|lock| blocking_cause.contains(lock)) {
+            return None;
+        }
         let mut windows = Vec::new();
         let mut waited = 0;
         for &(task, poll) in polls {
@@ -111,9 +122,10 @@ impl LetGo {
                 }
             }
         }
-        let mut best: Option<(usize, Self)> = None;
+        let (mut best, mut best_score, mut is_tie) = (None, 0, false);
         for ((place, wait), Seen { at_end, in_middle }) in seen {
-            if 3 * at_end.n < 2 * waited || 3 * in_middle.n > at_end.n {
+            let (at_end, in_middle) = (at_end.n(), in_middle.n());
+            if 3 * at_end < 2 * waited || 3 * in_middle > at_end {
                 continue;
             }
             let waited_in = waited_in(timeline, wait);
@@ -121,13 +133,15 @@ impl LetGo {
                 continue;
             }
             // A root future often waits for the task that let go of the lock.
-            let score = 2 * at_end.n + usize::from(!place.is_root) * waited;
-            let found = Self { waited_in, polls: at_end.n as u64, of: waited as u64 };
-            if best.as_ref().is_none_or(|(most, _)| score > *most) {
-                best = Some((score, found));
+            let score = at_end + usize::from(!place.is_root) * waited;
+            if score >= best_score {
+                is_tie = score == best_score;
+                best_score = score;
+                best = Some(Self { waited_in, polls: at_end as u64, of: waited as u64 });
             }
         }
-        best.map(|(_, found)| found)
+        // Who holds the lock may wake the other one when it lets go.
+        best.filter(|_| !is_tie)
     }
 }
 

@@ -5,13 +5,17 @@ use std::fmt;
 
 use super::place::Place;
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{FrameOrigin, PollSample, Task, Timeline, Wait, WaitId};
+use crate::trace::timeline::{AwaitFrame, FrameOrigin, PollSample, Task, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::count;
 
 /// The most polls of a task that are looked at, from its last one back.
 const MOST_POLLS: usize = 1000;
+
+/// The most samples of a poll that are looked at, and the most functions of a task that count.
+const MOST_SAMPLES: usize = 64;
+const MOST_FUNCTIONS: usize = 16;
 
 /// The most functions of a location that are named.
 const MOST_NAMED: usize = 3;
@@ -98,7 +102,9 @@ pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> 
 fn of_task<'t>(timeline: &'t Timeline, task: &Task, of_waits: &[Option<&'t str>]) -> Vec<&'t str> {
     let mut functions = Vec::new();
     let mut add = |function: Option<&'t str>| {
-        if let Some(function) = function.filter(|function| !functions.contains(function)) {
+        let is_new =
+            |function: &&str| functions.len() < MOST_FUNCTIONS && !functions.contains(function);
+        if let Some(function) = function.filter(is_new) {
             functions.push(function);
         }
     };
@@ -109,7 +115,7 @@ fn of_task<'t>(timeline: &'t Timeline, task: &Task, of_waits: &[Option<&'t str>]
     add(of_wait(task.carried_wait.and_then(|carried| carried.wait)));
     for poll in task.polls.iter().rev().take(MOST_POLLS) {
         add(of_wait(poll.wait()));
-        for sample in timeline.samples(poll) {
+        for sample in timeline.samples(poll).iter().take(MOST_SAMPLES) {
             add(of_sample(sample));
         }
     }
@@ -118,9 +124,14 @@ fn of_task<'t>(timeline: &'t Timeline, task: &Task, of_waits: &[Option<&'t str>]
 
 /// Returns the outermost function of the program in which a task waits.
 fn of_wait(wait: &Wait) -> Option<&str> {
-    let chains = wait.chains();
-    let chain = chains.first()?;
-    chain.iter().find(|frame| is_named(frame)).map(|frame| &*frame.function)
+    let mut next = wait.frames.first();
+    while let Some(AwaitFrame { function, awaits, .. }) = next {
+        if is_named(function) {
+            return Some(&function.function);
+        }
+        next = awaits.first();
+    }
+    None
 }
 
 /// Returns the outermost async function of the program that is on a stack, or else its outermost function.
@@ -140,7 +151,7 @@ mod tests {
     use super::*;
     use crate::analysis::picture::tests::timeline;
     use crate::trace::event::SpawnLocation;
-    use crate::trace::timeline::{AwaitFrame, TaskKey};
+    use crate::trace::timeline::TaskKey;
 
     const LIBRARY: &str = "/home/me/.cargo/registry/src/index-1/axum-0.8.9/src/serve/mod.rs";
 

@@ -138,12 +138,13 @@ pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
 pub(super) fn let_go_sentence(let_go: &LetGo) -> String {
     let LetGo { waited_in, polls, of } = let_go;
     let when = match polls == of {
-        true => "Each time".to_owned(),
-        false => format!("In {polls} of {of} such polls"),
+        true => format!("In all {of}"),
+        false => format!("In {polls} of {of}"),
     };
     let Some(function) = waited_in.first() else { return String::new() };
     format!(
-        "{when} it went on when a task was polled that had waited in {}: that task may hold the lock over the await.",
+        "{when} polls that were seen to wait for the lock, the wait ended when a task was polled that had waited in {}: that task \
+         may hold the lock over the await.",
         function_name(function)
     )
 }

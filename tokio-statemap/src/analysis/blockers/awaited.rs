@@ -1,7 +1,7 @@
 //! Classifies the things that tasks wait for, by whether the wait may last for ever.
 
 use crate::analysis::waits::without_types;
-use crate::trace::timeline::{AwaitFrame, StackFrame, Wait, Waiting};
+use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
 /// The kind of thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +76,14 @@ impl Awaited {
         Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
     }
 
-    /// Returns whether a wait is for something that somebody owes: a lock, a permit, room in a channel, or the one answer to a
-    /// request. An idle consumer waits for ever for messages, to whom nobody owes any.
-    pub(in crate::analysis) fn is_owed(wait: &Wait) -> bool {
-        let is_answer = |chain: &Vec<&StackFrame>| {
-            chain
-                .last()
-                .is_some_and(|frame| frame.function.contains("tokio::sync::oneshot::Receiver"))
-        };
-        Self::queue(wait).is_some() || wait.chains().iter().any(is_answer)
+    /// Returns whether a wait is for the one answer to a request.
+    pub(in crate::analysis) fn is_answer(wait: &Wait) -> bool {
+        any_function(wait, |name| name.contains("tokio::sync::oneshot::Receiver"))
+    }
+
+    /// Returns whether a wait is for a lock or a permit, and for no room in a channel.
+    pub(in crate::analysis) fn is_pool(wait: &Wait) -> bool {
+        Self::queue(wait).is_some() && !any_function(wait, |name| name.contains("::mpsc::"))
     }
 
     /// Returns what the innermost functions of a wait wait for. The result is empty if the wait has too many functions.
@@ -148,6 +147,19 @@ impl Awaited {
     pub(in crate::analysis) fn is_outside(self) -> bool {
         self == Self::Outside
     }
+}
+
+/// Returns whether any function of a wait is such; of one with very many, only the first are looked at.
+fn any_function(wait: &Wait, is_it: impl Fn(&str) -> bool) -> bool {
+    let mut open: Vec<&AwaitFrame> = wait.frames.iter().collect();
+    for _ in 0..MOST {
+        let Some(frame) = open.pop() else { return false };
+        if is_it(&frame.function.function) {
+            return true;
+        }
+        open.extend(&frame.awaits);
+    }
+    false
 }
 
 #[cfg(test)]

@@ -190,8 +190,10 @@ impl<'a> Places<'a> {
         }
         let all = self.at(row);
         let queue = all.iter().find_map(|&(_, wait)| Awaited::queue(wait));
-        // A library's pool of connections has a semaphore within.
-        if row.is_for_a_lock() || queue.is_some() {
+        // A library's pool of connections has a semaphore within. Other waits at the line may be for something else.
+        let is_for_queue =
+            row.none_ended_for_ns.is_some() || all.iter().all(|(_, wait)| Awaited::is_pool(wait));
+        if row.is_for_a_lock() || queue.is_some() && is_for_queue {
             let is_permit = queue == Some(Awaited::Permit);
             return Some(if is_permit { Kind::Permit } else { Kind::Lock });
         }

@@ -14,7 +14,7 @@ use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
-use crate::analysis::waits::{Waits, line_of, place_label};
+use crate::analysis::waits::{WaitRow, Waits, line_of, place_label};
 use crate::trace::timeline::{FrameOrigin, Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
@@ -33,7 +33,6 @@ pub struct Stuck {
     pub at: Option<String>,
     /// `true` if it waits for a lock, a permit, room in a channel, or the answer to a request, which somebody owes it.
     pub is_owed: bool,
-    longest: Option<Spot>,
 }
 
 impl Stuck {
@@ -216,8 +215,8 @@ pub(super) struct Found {
     /// The other tasks that waited longest in sum, if they waited for long: those to whom something is owed, or else those that
     /// may wait for a client that never came.
     pub(super) stuck: Option<Stuck>,
-    /// All other tasks that waited for long.
-    others: Vec<Stuck>,
+    /// All other tasks that waited for long, with the longest of their waits.
+    others: Vec<(Stuck, Vec<Spot>)>,
 }
 
 /// The tasks of one spawn location.
@@ -312,30 +311,55 @@ pub(super) fn find(
             never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
         }
     }
-    for stuck in &mut found.others {
-        let wait = stuck.longest.as_ref().and_then(wait_of);
-        stuck.at = wait.and_then(label);
-        // In a queue that moves on, somebody must be the last.
-        let moves_on =
-            |at: &String| !waits.lines.iter().any(|row| row.label() == *at && row.is_still());
-        stuck.is_owed =
-            wait.is_some_and(Awaited::is_owed) && !stuck.at.as_ref().is_none_or(moves_on);
-    }
-    // The first of equals. A library's own task that waits in the library is its own affair.
-    let is_own = |wait: &Wait| {
-        wait.lines().into_iter().any(|line| line_of(line).0.origin == FrameOrigin::Program)
-    };
-    for stuck in std::mem::take(&mut found.others) {
-        let wait = stuck.longest.as_ref().and_then(wait_of);
-        if stuck.place.is_of_dependency() && wait.is_some_and(|wait| !is_own(wait)) {
+    found.stuck = most_stuck(timeline, shutdown, waits, std::mem::take(&mut found.others));
+    found
+}
+
+/// The most spawn locations of which it is found out where their tasks wait.
+const MOST_STUCK: usize = 64;
+
+/// Returns the tasks that waited longest in sum: those to whom something is owed, or else those that may wait for a client that
+/// never came.
+fn most_stuck(
+    timeline: &Timeline,
+    shutdown: Shutdown,
+    waits: &Waits,
+    mut others: Vec<(Stuck, Vec<Spot>)>,
+) -> Option<Stuck> {
+    let wait_of = |spot: &Spot| Some(waits_to_the_end(timeline, shutdown, spot.task)?.1);
+    // The first of equals stays the first.
+    crate::util::sort::by_key(&mut others, |(stuck, _)| Reverse(stuck.sum_ns()));
+    let mut most = None;
+    for (mut stuck, spots) in others.into_iter().take(MOST_STUCK) {
+        let Some(wait) = spots.first().and_then(wait_of) else {
+            most = most.or(Some(stuck));
+            continue;
+        };
+        // A library's own task that waits in the library is its own affair.
+        let is_own = |line| line_of(line).0.origin == FrameOrigin::Program;
+        if stuck.place.is_of_dependency() && !wait.lines().into_iter().any(is_own) {
             continue;
         }
-        let rank = |stuck: &Stuck| (stuck.is_owed, stuck.sum_ns());
-        if found.stuck.as_ref().is_none_or(|most| rank(most) < rank(&stuck)) {
-            found.stuck = Some(stuck);
+        let label = place_label(wait);
+        // If all of them wait there.
+        let is_same = |spot| wait_of(spot).is_some_and(|other| std::ptr::eq(other, wait));
+        stuck.is_owed = (spots.iter().all(is_same))
+            && waits.lines.iter().any(|row| row.label() == label && is_owed(wait, row));
+        stuck.at = Some(label).filter(|at| !at.is_empty());
+        if stuck.is_owed {
+            return Some(stuck);
         }
+        most = most.or(Some(stuck));
     }
-    found
+    most
+}
+
+/// Returns whether somebody owes what is awaited there: a lock, a permit, or room in a channel, or an answer if there were
+/// others. (The signal to shut down is the first and the last of its kind.) An idle consumer waits for ever for messages, to
+/// whom nobody owes any, and in a queue that moves on somebody must be the last.
+fn is_owed(wait: &Wait, row: &WaitRow) -> bool {
+    row.is_still()
+        && (Awaited::queue(wait).is_some() || Awaited::is_answer(wait) && row.times > row.now)
 }
 
 /// Returns where the root future waits for other tasks, if it has waited for long.
@@ -412,9 +436,9 @@ impl Found {
         let Some((why, spots)) = group.why(place, main) else {
             let (n, longest_ns) = (group.for_others.n, group.for_others.longest_ns);
             if n > 0 {
-                let longest = group.for_others.longest.first().copied();
-                let (waited_ns, at, is_owed) = (longest_ns, None, false);
-                self.others.push(Stuck { place, tasks: n, waited_ns, at, is_owed, longest });
+                let stuck =
+                    Stuck { place, tasks: n, waited_ns: longest_ns, at: None, is_owed: false };
+                self.others.push((stuck, group.for_others.longest.clone()));
             }
             return;
         };

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use super::awaits::tag_of;
 use super::threads::within;
 use super::{Group, RowState, Section, SectionKind, Source, Transition, Waker, pack};
-use crate::analysis::{Place, Report};
+use crate::analysis::{LocationRuns, Place, Report};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
 use crate::trace::woken_by::WokenBy;
@@ -37,6 +37,10 @@ where
             of_places[rank].push((begin, end, row));
         }
     }
+    let mut runs_of: Map<Place, &LocationRuns> = Map::default();
+    for runs in &report.runs {
+        runs_of.insert(runs.place, runs);
+    }
     let mut groups = Vec::with_capacity(places.len());
     let (mut rows, mut lanes) = (Vec::new(), Vec::new());
     for (place, lives) in places.iter().zip(&mut of_places) {
@@ -47,8 +51,7 @@ where
         let first = lanes.len();
         pack(lives, &mut rows, &mut lanes);
         let (label, location) = (place.to_string(), place.location);
-        let runs = report.runs.iter().find(|runs| runs.place == *place);
-        let runs = runs.map(|runs| (runs.name(), runs.to_string()));
+        let runs = runs_of.get(place).map(|runs| (runs.name(), runs.to_string()));
         groups.push(Group { label, runs, location, lanes: first..lanes.len() });
     }
     lanes.push(rows.len() as u32);

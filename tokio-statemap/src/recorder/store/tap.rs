@@ -76,7 +76,7 @@ impl Tapped {
 /// within a stream in order. `None` if the runs aren't all of the records.
 pub(crate) fn segments(records: &[Record], runs: &[TappedRun]) -> Option<Vec<Segment>> {
     let in_runs = runs.iter().map(|run| run.records as usize);
-    if in_runs.sum::<usize>() != records.len() {
+    if in_runs.fold(0_usize, usize::saturating_add) != records.len() {
         return None;
     }
     let mut segments = Vec::with_capacity(runs.len());

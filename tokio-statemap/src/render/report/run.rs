@@ -289,12 +289,19 @@ impl Report {
             }
         };
         let mut lines = vec![String::new(), title.to_owned()];
+        let kept = if self.recording.detail_ns.is_some() { " of those kept in detail" } else { "" };
         let mut table = table(&heads, &cells, true).into_iter();
         lines.extend(table.next());
         for (row, line) in rows.iter().zip(table) {
             lines.push(line);
             let runs = self.runs.iter().find(|runs| runs.place == row.place);
-            lines.extend(runs.map(|runs| format!("  ran {runs}")));
+            if let Some(runs) = runs {
+                let text = format!("  ran {runs}{kept}");
+                match width(&text) <= COLUMNS {
+                    true => lines.push(text),
+                    false => lines.extend(wrap(text.trim_start())),
+                }
+            }
         }
         let more = self.locations.len() - rows.len();
         if more > 0 {

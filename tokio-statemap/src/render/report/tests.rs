@@ -14,8 +14,8 @@ use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
 mod beside;
-#[cfg(feature = "html")]
 mod let_go;
+#[cfg(feature = "html")]
 mod one_figure;
 mod seen;
 mod waited;

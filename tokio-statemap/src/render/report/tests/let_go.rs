@@ -2,7 +2,7 @@
 
 use super::seen::asleep;
 use super::*;
-use crate::trace::timeline::{AwaitFrame, FrameOrigin, PollSample, StackFrame, Wait, WaitId};
+use crate::trace::timeline::{AwaitFrame, FrameOrigin, StackFrame, Wait, WaitId};
 
 /// The polls that wait for the lock.
 const LOCKED: u64 = 6;
@@ -31,8 +31,12 @@ fn said(before_end: u64, blocked_in: &str, others: Vec<Task>) -> Option<String> 
     timeline.places.waits = vec![wait("async shop::visit", 8), wait("async shop::tick", 50)];
     let start = |nth: u64| 100 * MS + nth * EACH;
     let polls: Vec<_> = (0..LOCKED).map(|nth| poll(start(nth), LENGTH, 0, 0)).collect();
-    let sample =
-        |of| PollSample { blocked_in: Some(blocked_in.into()), ..asleep(of, "shop::update") };
+    let sample = |of| {
+        let mut sample = asleep(of, "shop::update");
+        sample.blocked_in = Some(blocked_in.into());
+        sample.frames[0].function = "std::sync::poison::mutex::Mutex<T>::lock".into();
+        sample
+    };
     timeline.long_polls.samples = polls.iter().map(sample).collect();
     let holds =
         (0..LOCKED).flat_map(|nth| [start(nth) - 10 * MS, start(nth) + LENGTH - before_end]);
@@ -51,9 +55,10 @@ fn said(before_end: u64, blocked_in: &str, others: Vec<Task>) -> Option<String> 
 
 #[test]
 fn who_was_polled_each_time_that_the_lock_was_free_is_named() {
-    let expected = "Each time it went on when a task was polled that had waited in async shop::visit at src/jobs.rs:8";
+    let expected = "In all 6 polls that were seen to wait for the lock, the wait ended when a task was polled that had waited in async \
+                    shop::visit at src/jobs.rs:8";
     assert_eq!(said(50 * US, "futex", Vec::new()).as_deref(), Some(expected));
-    // A root future that waits for that task is polled as well, and so is what ticks all the time.
+    // What ticks all the time is polled as well.
     let ticks = waits(4, 40, 2, (0..LOCKED * 1000).map(|nth| 100 * MS + nth * 100 * US));
     assert_eq!(said(50 * US, "futex", vec![ticks]).as_deref(), Some(expected));
 }
@@ -65,6 +70,24 @@ fn nobody_is_named_who_was_polled_at_other_times() {
     // Nor was it held by one that was polled before.
     assert_eq!(said(LENGTH + MS, "futex", Vec::new()), None);
     assert_eq!(said(50 * US, "clock_nanosleep", Vec::new()), None, "it waits for no lock");
+}
+
+/// One may hold the lock, and wake the other one when it lets go.
+#[test]
+fn of_two_none_is_named() {
+    let start = |nth: u64| 100 * MS + nth * EACH;
+    let polled =
+        || (0..LOCKED).flat_map(|nth| [start(nth) - 9 * MS, start(nth) + LENGTH - 40 * US]);
+    assert_eq!(said(50 * US, "futex", vec![waits(4, 40, 2, polled())]), None);
+}
+
+/// Many tasks of one line, all polled before one of the waits ends.
+#[test]
+fn each_poll_counts_once() {
+    let start = |nth: u64| 100 * MS + nth * EACH;
+    let polled = || [start(0) - 9 * MS, start(0) + LENGTH - 40 * US].into_iter();
+    let others = (4..40).map(|id| waits(id, 40, 2, polled())).collect();
+    assert_eq!(said(LENGTH + MS, "futex", others), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 import { formatNs } from "../format/numbers.js";
 import { findTransition } from "../model/lanes.js";
-import { groupName } from "../model/names.js";
+import { groupLabel } from "../model/names.js";
 import { heldNs, isPoll, nextLong } from "../model/polls.js";
 import { isUnblamed } from "../model/why.js";
 import { CANVAS_FONT, clipTo, fillBox } from "./canvas.js";
@@ -303,7 +303,7 @@ export class LanePainter {
       this.label(context, start, start + held, y, view.colours.running, this.isBarred(tasks, i), (width) => {
         const length = formatNs(held);
         if (width < 110) return wholeText(context, length, width);
-        return fitText(`${groupName(tasks.groups[tasks.groupOfRow(tasks.rowOf(i))])} · ${length}`, width, CANVAS_FONT);
+        return fitText(`${groupLabel(tasks.groups[tasks.groupOfRow(tasks.rowOf(i))])} · ${length}`, width, CANVAS_FONT);
       });
     }
   }

@@ -12,7 +12,7 @@ import { groupText, rowWord } from "./names.js";
 const MOST_HITS = 200;
 
 /** The most functions, and the most spans of `tracing`. */
-const MOST_NAMED = 50;
+const MOST_NAMED = 20;
 
 /**
  * Finds what has this name. A time comes first ("1.25 s"), then rows with exactly this name ("task-7", "7", "main", "worker-1"), then
@@ -29,8 +29,9 @@ export function search(model, text) {
   const put = (list, hit) => list.length < MOST_HITS && list.push(hit);
   for (const section of model.sections) {
     for (const group of section.groups) {
-      if (groupText(group).toLowerCase().includes(wanted)) {
-        put(groups, { label: group.label, word: "location", shows: () => [{ kind: "group", section: section.index, group: group.index }] });
+      const label = group.label.toLowerCase().includes(wanted) ? group.label : groupText(group);
+      if (label.toLowerCase().includes(wanted)) {
+        put(groups, { label, word: "location", shows: () => [{ kind: "group", section: section.index, group: group.index }] });
       }
     }
     for (let row = 0; row < section.nRows; row++) {

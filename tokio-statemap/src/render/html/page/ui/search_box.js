@@ -44,6 +44,7 @@ export class SearchBox {
     this.timer = 0;
     const text = this.input.value;
     if (text.trim() === "") {
+      [this.found, this.active, this.shown] = [[], -1, { all: [], at: 0 }];
       this.close();
       return;
     }
@@ -93,8 +94,10 @@ export class SearchBox {
     const { all, at } = this.shown;
     if (all.length === 0) return;
     const target = all[at % all.length];
-    if (target.kind === "tab") byId(`tab-${target.tab}`).click();
-    else this.show(target);
+    if (target.kind === "tab") {
+      byId(`tab-${target.tab}`).click();
+      byId(`tab-${target.tab}`).focus();
+    } else this.show(target);
   }
 
   close() {
