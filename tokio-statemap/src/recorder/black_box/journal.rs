@@ -25,7 +25,7 @@ const LEAST: u64 = 256 << 10;
 const LEAST_OF_ALL: u64 = 16 << 10;
 
 /// A file begins with the events around the longest polls of the run, and with those that weren't looked through for long
-/// polls to the end. It has one of these for so many bytes at most, so half of it is left for what comes.
+/// polls to the end. It has one of these for so many bytes at most, so a third of it is left for what comes.
 const BYTES_PER_PINNED: u64 = 128;
 const BYTES_PER_STAGED: u64 = 32;
 
