@@ -72,7 +72,10 @@ impl LetGo {
         polls: &[PollAt],
         blocking_cause: &str,
     ) -> Option<Self> {
-        if !LOCKS.iter().any(|lock| blocking_cause.contains(lock)) {
+        // If other polls of the function did something else meanwhile, one of these may hold the lock.
+        if !LOCKS.iter().any(|lock| blocking_cause.contains(lock))
+            || blocking_cause.contains(", and ")
+        {
             return None;
         }
         let mut windows = Vec::new();
@@ -111,8 +114,13 @@ impl LetGo {
                     if window.from_ns.saturating_add(LONGEST_NS) < start_ns {
                         break;
                     }
-                    // Who holds the lock has it before another waits for it.
-                    if window.to_ns < start_ns || since_ns > window.since_ns {
+                    // Who holds the lock has it before another waits for it. Who was ready before waits for a worker, which the
+                    // others hold: these are free when they have the lock.
+                    let woken_ns = start_ns - poll.ready_for_ns().unwrap_or(0);
+                    if window.to_ns < start_ns
+                        || since_ns > window.since_ns
+                        || woken_ns < window.from_ns
+                    {
                         continue;
                     }
                     let seen = seen.get_or_default((place, wait));

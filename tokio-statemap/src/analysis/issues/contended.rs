@@ -61,7 +61,7 @@ pub(super) fn find(
     has_long_polls: bool,
 ) -> Option<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
-    let places = Places::new(timeline);
+    let places = Places::new(timeline, shutdown);
     // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
     let long = waits.lines.iter().take_while(|row| row.total_ns >= kept_ns);
@@ -91,7 +91,7 @@ pub(super) fn find(
         queue,
         frame: row.at.clone(),
         meanwhile: Meanwhile::new(facts, has_long_polls),
-        spots: spots(timeline, shutdown, &places.at(row)),
+        spots: spots(timeline, shutdown, &places.at(row)).longest,
     })
 }
 
@@ -156,25 +156,29 @@ impl Queue {
 }
 
 /// The waits that are at only one line, with that line.
-struct Places<'a>(Vec<(Line<'a>, WaitId, &'a Wait)>);
+struct Places<'a> {
+    timeline: &'a Timeline,
+    shutdown: Shutdown,
+    all: Vec<(Line<'a>, WaitId, &'a Wait)>,
+}
 
 /// A line, and the future that is awaited there.
 type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
-    fn new(timeline: &'a Timeline) -> Self {
+    fn new(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
         let mut all = Vec::new();
         for (id, wait) in timeline.all_waits() {
             if let [line] = wait.lines()[..] {
                 all.push((line_of(line), id, wait));
             }
         }
-        Self(all)
+        Self { timeline, shutdown, all }
     }
 
     fn at(&self, row: &WaitRow) -> Vec<(WaitId, &'a Wait)> {
         let mut all = Vec::new();
-        for &((at, awaits), id, wait) in &self.0 {
+        for &((at, awaits), id, wait) in &self.all {
             // Lines differ more often than functions do.
             if at.line == row.at.line && *at == row.at && awaits == row.awaits.as_deref() {
                 all.push((id, wait));
@@ -190,10 +194,9 @@ impl<'a> Places<'a> {
         }
         let all = self.at(row);
         let queue = all.iter().find_map(|&(_, wait)| Awaited::queue(wait));
-        // A library's pool of connections has a semaphore within. Other waits at the line may be for something else.
         let is_for_queue =
-            row.none_ended_for_ns.is_some() || all.iter().all(|(_, wait)| Awaited::is_pool(wait));
-        if row.is_for_a_lock() || queue.is_some() && is_for_queue {
+            || row.none_ended_for_ns.is_some() || self.are_mostly_for_a_pool(row.total_ns, &all);
+        if row.is_for_a_lock() || queue.is_some() && is_for_queue() {
             let is_permit = queue == Some(Awaited::Permit);
             return Some(if is_permit { Kind::Permit } else { Kind::Lock });
         }
@@ -207,8 +210,19 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Returns the longest of these waits.
-fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Vec<Spot> {
+impl Places<'_> {
+    /// Returns whether most of the time that these waits took in sum was spent waiting for a lock or a permit: a library's pool
+    /// of connections has a semaphore within, and the other waits at the line are for the connection.
+    fn are_mostly_for_a_pool(&self, total_ns: u128, all: &[(WaitId, &Wait)]) -> bool {
+        let for_pool: Vec<_> =
+            all.iter().filter(|(_, wait)| Awaited::is_pool(wait)).copied().collect();
+        !for_pool.is_empty()
+            && 2 * spots(self.timeline, self.shutdown, &for_pool).sum_ns >= total_ns
+    }
+}
+
+/// Returns these waits, the longest first.
+fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Spots {
     let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
     let mut spots = Spots::default();
     for task in timeline.tasks.one_by_one() {
@@ -218,7 +232,7 @@ fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> 
             }
         });
     }
-    spots.longest
+    spots
 }
 
 impl Contended {

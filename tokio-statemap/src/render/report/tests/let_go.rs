@@ -90,6 +90,19 @@ fn each_poll_counts_once() {
     assert_eq!(said(LENGTH + MS, "futex", others), None);
 }
 
+/// A task that was ready all the time goes on as soon as a worker is free.
+#[test]
+fn who_waits_for_a_worker_has_no_lock() {
+    let start = |nth: u64| 100 * MS + nth * EACH;
+    let polls = (0..LOCKED).flat_map(|nth| {
+        let before = poll(start(nth) - 9 * MS, 10 * US, 1, 0);
+        let late = poll(start(nth) + LENGTH - 40 * US, 10 * US, 1, 15 * MS);
+        [before, late].map(|poll| poll.waits_at(WaitId::new(2)))
+    });
+    let late = task(4, at("src/jobs.rs", 40, 5), polls.collect());
+    assert_eq!(said(LENGTH + MS, "futex", vec![late]), None);
+}
+
 #[test]
 fn who_was_polled_in_between_has_no_lock() {
     // It began to wait after the others had begun to wait for the lock.
