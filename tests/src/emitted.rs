@@ -22,7 +22,7 @@ pub const KINDS: [Kind; 8] = [
     Kind::Terminate,
 ];
 
-/// What a hook was called for.
+/// The kind of an event, which is the hook that was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are Tokio's")]
 pub enum Kind {
@@ -116,12 +116,12 @@ fn path(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("emitted.{number}"))
 }
 
-/// What one thread emitted.
+/// The events of one thread.
 #[derive(Clone, Debug)]
 pub struct Emitted {
     /// The index of its worker, if it was one.
     pub worker: Option<u32>,
-    /// What it emitted, and when, in ns.
+    /// Each event: its time in ns, and its kind.
     pub events: Vec<(u64, Kind)>,
 }
 

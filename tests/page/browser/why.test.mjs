@@ -17,9 +17,24 @@ test("the search finds a function, and Enter goes on", () =>
       await frame(page);
       return selection(page);
     };
+    // Another poll with the same samples.
+    await page.evaluate(() => {
+      const section = window.statemap.model.sections.find(({ why }) => why !== null && why.polls.size > 0);
+      const [poll] = [...section.why.polls.values()].filter(({ samples }) => samples.length > 0);
+      const other = section.state.findIndex((state, i) => section.isRunning[state] !== 0 && !section.why.polls.has(i));
+      section.why.polls.set(other, { ...poll, transition: other });
+    });
     const found = await find("render_inv");
     assert.equal(found.kind, "span");
     assert.ok(await page.evaluate(({ section, transition }) => window.statemap.model.sections[section].why.polls.has(transition), found));
+    await page.keyboard.press("Enter");
+    await frame(page);
+    const next = await selection(page);
+    assert.equal(next.kind, "span");
+    assert.notEqual(next.transition, found.transition, "the next poll");
+    await page.keyboard.press("Enter");
+    await frame(page);
+    assert.deepEqual(await selection(page), found, "and the first again");
     const { kind, t0, t1 } = await find("20 ms");
     assert.equal(kind, "range");
     assert.ok(t0 < 20e6 && t1 > 20e6);

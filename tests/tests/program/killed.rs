@@ -24,7 +24,7 @@ const OF_ROOT: u64 = 3;
 
 const MS_NS: u64 = 1_000_000;
 
-/// What was found in the boxes of some processes.
+/// The sums over the boxes of some processes.
 #[derive(Debug, Default)]
 struct Found {
     kills: u64,

@@ -265,17 +265,15 @@ impl Weights<String> {
     pub(super) fn in_words(&self) -> String {
         const PART: u64 = 4;
         let is_wait = |cause: &str| cause.ends_with("(futex)");
-        let Some((longest, _)) = self.heaviest_with_ns() else { return String::new() };
-        let least_ns = self.sum() / PART;
-        let mut first: Option<(&String, u64)> = None;
+        let Some(longest) = self.heaviest() else { return String::new() };
+        let mut others = Self::default();
         for (cause, &ns) in self.0.iter() {
-            let is_more = first.is_none_or(|(_, most_ns)| ns > most_ns);
-            if is_wait(longest) && !is_wait(cause) && ns >= least_ns && is_more {
-                first = Some((cause, ns));
+            if is_wait(longest) && !is_wait(cause) && ns >= self.sum() / PART {
+                others.add(cause.clone(), ns);
             }
         }
-        match first {
-            Some((first, _)) => format!("{first}, and {longest}"),
+        match others.heaviest() {
+            Some(first) => format!("{first}, and {longest}"),
             None => longest.clone(),
         }
     }

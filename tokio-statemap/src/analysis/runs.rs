@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::place::Place;
+use super::resumed::is_async;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{AwaitFrame, FrameOrigin, PollSample, Task, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
@@ -108,10 +109,7 @@ fn of_task<'t>(timeline: &'t Timeline, task: &Task, of_waits: &[Option<&'t str>]
             functions.push(function);
         }
     };
-    let of_wait = |wait: Option<WaitId>| {
-        let wait = wait.filter(|&wait| wait != WaitId::NOTHING)?;
-        of_waits.get(wait.index()).copied().flatten()
-    };
+    let of_wait = |wait: Option<WaitId>| *of_waits.get(wait?.index())?;
     add(of_wait(task.carried_wait.and_then(|carried| carried.wait)));
     for poll in task.polls.iter().rev().take(MOST_POLLS) {
         add(of_wait(poll.wait()));
@@ -137,7 +135,7 @@ fn of_wait(wait: &Wait) -> Option<&str> {
 /// Returns the outermost async function of the program that is on a stack, or else its outermost function.
 fn of_sample(sample: &PollSample) -> Option<&str> {
     let own = || sample.frames.iter().rev().filter(|frame| is_named(frame));
-    let frame = own().find(|frame| frame.function.starts_with("async ")).or_else(|| own().next());
+    let frame = own().find(|frame| is_async(frame)).or_else(|| own().next());
     frame.map(|frame| &*frame.function)
 }
 

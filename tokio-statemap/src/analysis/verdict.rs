@@ -141,20 +141,17 @@ impl Healthy {
             None => "; how busy the workers were isn't known".to_owned(),
         };
         let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
-        let mut said = match &self.stuck {
+        let (headline, rest) = match &self.stuck {
             Some(stuck) if stuck.is_owed => {
-                let mut said = Statement::new(stuck.headline());
-                said.add(format!("No poll{part} {no_long_poll}{busy}."));
-                said
+                (stuck.headline(), format!("No poll{part} {no_long_poll}{busy}."))
             }
-            stuck => {
-                let mut said = Statement::new(format!(
-                    "Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."
-                ));
-                said.add(stuck.as_ref().map(Stuck::sentence).unwrap_or_default());
-                said
-            }
+            stuck => (
+                format!("Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."),
+                stuck.as_ref().map(Stuck::sentence).unwrap_or_default(),
+            ),
         };
+        let mut said = Statement::new(headline);
+        said.add(rest);
         if let Some(computed) = &self.computed {
             let (share, name) = (percent(computed.share), function_name(&computed.frame));
             said.add(format!("Of what polls computed, {share} was in {name}."));

@@ -289,8 +289,7 @@ pub(super) fn find(
     }
     let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.total_ns), never.place);
     crate::util::sort::by_key(&mut found.never, rank);
-    let wait_of = |spot: &Spot| Some(waits_to_the_end(timeline, shutdown, spot.task)?.1);
-    let label = |wait| Some(place_label(wait)).filter(|at| !at.is_empty());
+    let wait_of = |spot: &Spot| wait_of(timeline, shutdown, spot);
     for (nth, never) in found.never.iter_mut().enumerate() {
         let is_searched = never.why == WhyNever::Lock && nth < MOST_SEARCHED;
         let most = if is_searched { MOST_WAITS } else { 1 };
@@ -303,7 +302,7 @@ pub(super) fn find(
                 waits.push(wait);
             }
         }
-        never.at = waits.first().copied().and_then(label);
+        never.at = waits.first().copied().and_then(label_of);
         if is_searched {
             let held_by = |&wait: &&Wait| HeldBy::find(last, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
@@ -315,7 +314,17 @@ pub(super) fn find(
     found
 }
 
-/// The most spawn locations of which it is found out where their tasks wait.
+/// Returns the wait that the task of a spot was in at the end.
+fn wait_of<'a>(timeline: &'a Timeline, shutdown: Shutdown, spot: &Spot) -> Option<&'a Wait> {
+    Some(waits_to_the_end(timeline, shutdown, spot.task)?.1)
+}
+
+/// Returns the line of a wait, and what is awaited there.
+fn label_of(wait: &Wait) -> Option<String> {
+    Some(place_label(wait)).filter(|at| !at.is_empty())
+}
+
+/// The most spawn locations whose tasks are looked at: the tasks of the others waited for less time in sum.
 const MOST_STUCK: usize = 64;
 
 /// Returns the tasks that waited longest in sum: those to whom something is owed, or else those that may wait for a client that
@@ -326,7 +335,7 @@ fn most_stuck(
     waits: &Waits,
     mut others: Vec<(Stuck, Vec<Spot>)>,
 ) -> Option<Stuck> {
-    let wait_of = |spot: &Spot| Some(waits_to_the_end(timeline, shutdown, spot.task)?.1);
+    let wait_of = |spot: &Spot| wait_of(timeline, shutdown, spot);
     // The first of equals stays the first.
     crate::util::sort::by_key(&mut others, |(stuck, _)| Reverse(stuck.sum_ns()));
     let mut most = None;
@@ -340,12 +349,12 @@ fn most_stuck(
         if stuck.place.is_of_dependency() && !wait.lines().into_iter().any(is_own) {
             continue;
         }
-        let label = place_label(wait);
+        stuck.at = label_of(wait);
         // If all of them wait there.
         let is_same = |spot| wait_of(spot).is_some_and(|other| std::ptr::eq(other, wait));
-        stuck.is_owed = (spots.iter().all(is_same))
-            && waits.lines.iter().any(|row| row.label() == label && is_owed(wait, row));
-        stuck.at = Some(label).filter(|at| !at.is_empty());
+        let is_at = |row: &WaitRow| stuck.at.as_ref().is_some_and(|at| row.label() == *at);
+        stuck.is_owed = spots.iter().all(is_same)
+            && waits.lines.iter().any(|row| is_at(row) && is_owed(wait, row));
         if stuck.is_owed {
             return Some(stuck);
         }

@@ -60,7 +60,7 @@ pub struct Report {
     /// All spawn locations, the one that held the runtime longest first.
     pub locations: Vec<LocationRow>,
     /// The program's functions that tasks run which a dependency spawned, in the order of [`locations`](Self::locations).
-    /// Locations of which no such function is known are missing.
+    /// A location is left out if no such function of its tasks is known.
     pub runs: Vec<LocationRuns>,
     /// The ten longest polls, the longest first.
     pub longest_polls: Vec<LongPoll>,

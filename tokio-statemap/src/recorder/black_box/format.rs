@@ -22,9 +22,9 @@ use crate::util::plain::{Plain, plain};
 /// The first bytes of each file: a name, and the version of what follows.
 pub(crate) const MAGIC: [u8; 16] = *b"tokio-statemap\0\x02";
 
-/// What was known when a file was begun. The [`Memory`](crate::recorder::memory::Memory) of all earlier records follows it, and
-/// then those that are kept: around the longest polls, and of the time just before it
-/// ([`Eviction`](crate::recorder::memory::eviction::Eviction)).
+/// The state at the beginning of a file. Two things follow it: the [`Memory`](crate::recorder::memory::Memory) of all earlier
+/// records that were dropped, and those that are kept ([`Eviction`](crate::recorder::memory::eviction::Eviction)). These are the
+/// records around the longest polls, and those of the time just before this file.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// The number of this file, from 0: of two files the one with the higher number is the newer.

@@ -46,7 +46,7 @@ pub(crate) struct Journal {
     /// The length of what began the file: of all of it, and of what isn't records.
     head_len: u64,
     begin_len: u64,
-    /// What was recorded in all files so far: what is kept of it for the next file, what the rest left, and the windows
+    /// The records of all files so far: those that are kept for the next file, the memory of the others, and the windows
     /// that both refer to.
     eviction: Eviction,
     memory: Memory,

@@ -294,8 +294,7 @@ impl Report {
         lines.extend(table.next());
         for (row, line) in rows.iter().zip(table) {
             lines.push(line);
-            let runs = self.runs.iter().find(|runs| runs.place == row.place);
-            if let Some(runs) = runs {
+            if let Some(runs) = self.runs.iter().find(|runs| runs.place == row.place) {
                 let text = format!("  ran {runs}{kept}");
                 match width(&text) <= COLUMNS {
                     true => lines.push(text),
