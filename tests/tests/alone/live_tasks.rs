@@ -88,10 +88,11 @@ fn live_tasks() {
     const CHUNKS: usize = 1_000_000;
     assert!(a_task <= 60 + CHUNKS / TASKS, "{a_task}");
 
-    // On a busy machine the background thread may be behind. A first snapshot takes what it has left.
+    // On a busy machine the background thread may be behind. A first snapshot takes what it has left, but for the chunks that
+    // it has in its hands.
     drop(collector.snapshot());
     let (timeline, more) = measured("snapshot", || collector.snapshot());
-    assert!(more <= 100 * TASKS, "{more}");
+    assert!(more <= 100 * TASKS + CHUNKS, "{more}");
     assert!(timeline.tasks.len() >= TASKS, "{}", timeline.tasks.len());
 
     let (report, more) = measured("report", || timeline.report());
