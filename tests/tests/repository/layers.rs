@@ -62,7 +62,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["whole_run", "waits", "trees", "runs"],
     &["blockers", "overdue"],
     &["statement"],
-    &["issues"],
+    &["critical_path", "issues"],
     &["verdict"],
     &["report"],
     &["severity"],

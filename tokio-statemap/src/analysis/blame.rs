@@ -62,6 +62,15 @@ impl Blame {
         }
         if blames.is_empty() { None } else { Some(blames.swap_remove(heaviest)) }
     }
+
+    /// Returns the function, with its file and line if it was blocked there. Where it computes, each sample shows another line.
+    pub(super) fn place(self) -> Option<StackFrame> {
+        let mut frame = self.frames.heaviest()?.clone();
+        if self.function.line.is_none() {
+            (frame.file, frame.line) = (None, None);
+        }
+        Some(frame)
+    }
 }
 
 /// Returns what a poll was blocked in while no function of the program was seen. Without line tables, functions that

@@ -7,7 +7,7 @@
 //!    `long_polls`.
 //! 3. All polls and waits: `locations`, `recent`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
 //!    `blockers`, `runs`.
-//! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
+//! 4. What is said of them: `statement`, `critical_path`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need
 //!    none.
 
@@ -20,6 +20,7 @@ mod blocking_cause;
 #[cfg(feature = "read")]
 pub(crate) mod compare;
 mod computed;
+mod critical_path;
 mod culprits;
 mod delay;
 #[cfg(feature = "read")]
@@ -62,6 +63,7 @@ mod workers;
 
 pub use beside::SeenBeside;
 pub use computed::{Computed, ComputedIn};
+pub use critical_path::{CriticalPath, PathPart, PathState};
 pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;
 pub use issues::{

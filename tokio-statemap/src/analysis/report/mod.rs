@@ -4,6 +4,7 @@ mod limitations;
 mod machine;
 
 use super::computed::Computed;
+use super::critical_path::CriticalPath;
 use super::culprits::{self, LongPollBlame};
 use super::delay::{self, Delay};
 use super::issues::{Facts, Issue};
@@ -82,6 +83,8 @@ pub struct Report {
     /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if only root
     /// futures did.
     pub still_waiting: Vec<StillWaiting>,
+    /// What the length of `main` depended on. `None` if it hasn't ended, if it depended on no other task, or if that isn't known.
+    pub critical_path: Option<CriticalPath>,
     spelling: Spelling,
 }
 
@@ -215,6 +218,7 @@ impl Timeline {
             requests: self.requests.clone(),
             waits,
             still_waiting: self.still_waiting(),
+            critical_path: CriticalPath::find(self, &spelling),
             recording,
             workers,
             runs: runs::find(self, rows.iter().map(|row| row.place)),

@@ -4,6 +4,7 @@
 //! most about 40 lines of 80 columns, which begin with a [`Verdict`].
 
 mod computed;
+mod critical_path;
 #[cfg(feature = "read")]
 mod foreign;
 mod issues;
@@ -27,9 +28,9 @@ pub(crate) use runtimes::of_runtimes;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    BusyWorkers, Computed, ComputedIn, Contended, Counts, Culprit, Delay, Evidence, Explanation,
-    Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocationRow, LocationRuns, LongPoll,
-    LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, Place, PoolShortage, Recording,
-    Report, SeenBeside, Stall, Starved, StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits,
-    WhyNever, WorkerShare,
+    BusyWorkers, Computed, ComputedIn, Contended, Counts, CriticalPath, Culprit, Delay, Evidence,
+    Explanation, Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocationRow, LocationRuns,
+    LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, PathPart, PathState, Place,
+    PoolShortage, Recording, Report, SeenBeside, Stall, Starved, StillWaiting, Stuck, Unattributed,
+    Verdict, WaitRow, Waits, WhyNever, WorkerShare,
 };

@@ -43,7 +43,8 @@ impl Report {
             before.extend(workers);
         }
         let computed = self.computed_lines();
-        let after = self.longest_lines();
+        let mut after = self.longest_lines();
+        after.extend(self.critical_path_lines());
         let lengths = verdict.len() + before.len() + computed.len() + after.len();
         let room = LINES.saturating_sub(lengths + LOCATIONS.start() + LOCATIONS_REST);
         // The other issues follow the verdict, so that all that is wrong is on the first screen.

@@ -23,23 +23,39 @@ export const wakerOf = (section, transition) => {
 };
 
 /**
+ * Returns the poll in which a task was woken by another one, or by itself.
+ * @param {Section} section
+ * @param {{poll: number, row: number}} waker
+ * @returns {number} a transition; −1 if no task woke it, or if that wasn't polled then
+ */
+export const wakingPoll = (section, { poll, row }) => {
+  if (row < 0) return -1;
+  const at = readySince(section, poll);
+  const slack = slackOf(section, poll);
+  const last = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], at + slack);
+  for (const i of [last, last - 1]) {
+    if (i < section.rowFirst[row] || !section.isRunning[section.state[i]]) continue;
+    if (at >= section.time[i] - slack && at <= section.endOf(i) + slack) return i;
+  }
+  return -1;
+};
+
+const readySince = (section, poll) => {
+  const wasReady = poll > section.rowFirst[section.rowOf(poll)] && section.isReady[section.state[poll - 1]];
+  return section.time[wasReady ? poll - 1 : poll];
+};
+
+/** The time is rounded, and clocks of two threads differ. */
+const slackOf = (section, poll) => 1000 + (section.time[poll] - readySince(section, poll)) * 1e-5;
+
+/**
  * Returns when the task was woken for a poll by another task, if that was polled then. A task that is woken in its own poll is ready
  * from the end of that on, and the time of the wake isn't known.
  * @param {Section} section
  * @param {{poll: number, row: number}} waker
  * @returns {number|null} in ns
  */
-export const wokenAt = (section, { poll, row }) => {
-  if (row < 0) return null;
-  const wasReady = poll > section.rowFirst[section.rowOf(poll)] && section.isReady[section.state[poll - 1]];
-  const at = section.time[wasReady ? poll - 1 : poll];
-  // The time is rounded, and clocks of two threads differ.
-  const slack = 1000 + (section.time[poll] - at) * 1e-5;
-  const last = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], at + slack);
-  for (const i of [last, last - 1]) {
-    if (i < section.rowFirst[row] || !section.isRunning[section.state[i]]) continue;
-    const [start, end] = [section.time[i], section.endOf(i)];
-    if (at >= start - slack && at <= end + slack) return Math.min(Math.max(at, start), end);
-  }
-  return null;
+export const wokenAt = (section, waker) => {
+  const by = wakingPoll(section, waker);
+  return by < 0 ? null : Math.min(Math.max(readySince(section, waker.poll), section.time[by]), section.endOf(by));
 };

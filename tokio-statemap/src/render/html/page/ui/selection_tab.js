@@ -1,5 +1,7 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
+import { isWait } from "../model/awaits.js";
+import { pathOfTask, pathOfWait } from "../model/critical_path.js";
 import { excerptOfGroup } from "../model/excerpts.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
@@ -15,6 +17,7 @@ import { chainParts } from "./chain.js";
 import { Distributions } from "./distributions.js";
 import { byId, make } from "./dom.js";
 import { excerptPart } from "./excerpt.js";
+import { pathParts } from "./path_part.js";
 import { tagTable, totalsTable } from "./totals_table.js";
 import { whyParts } from "./why_part.js";
 
@@ -79,6 +82,7 @@ export class SelectionTab {
       ]),
       this.acts({ kind: "span", section: section.index, transition }),
       ...chainParts(section, transition),
+      ...(isWait(section, transition) ? pathParts(view, section, pathOfWait(section, view.model.meta.gaps, transition), "this wait", this.actions.show) : []),
       ...this.why(section, transition),
       ...this.ofCulprit(section, transition),
     ];
@@ -142,6 +146,7 @@ export class SelectionTab {
       below ? null : this.acts({ kind: "row", section: section.index, row }),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "whole lifetime")),
       totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole lifetime"),
+      ...(section.kind === "tasks" ? pathParts(view, section, pathOfTask(section, model.meta.gaps, row), "this task", this.actions.show) : []),
       ...this.ofRow(section, row),
       ...this.events(section, row),
       ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),

@@ -1,0 +1,72 @@
+// What the length of a task or of a wait depended on: a way back, from each wait to who ended it.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { pathOfTask, pathOfWait } from "../../../tokio-statemap/src/render/html/page/model/critical_path.js";
+import { TASK_STATES, modelOf } from "./random.js";
+
+const state = (role) => TASK_STATES.findIndex((state) => state.role === role);
+const [spawned, running, waiting, ready, completed] = ["spawned", "running", "waiting", "ready", "completed"].map(state);
+
+/** A root future spawns two tasks and joins both; the second one is woken by a timer, and wakes the first, which ends last. */
+const picture = () => {
+  const us = (all) => all.map(({ time, ...other }) => ({ ...other, time: time * 1000 }));
+  const main = { name: "main", transitions: us([
+    { time: 0, state: running, waker: 0 }, { time: 20, state: waiting },
+    { time: 380, state: ready }, { time: 390, state: running }, { time: 400, state: completed },
+  ]) };
+  const first = { name: "task-1", transitions: us([
+    { time: 10, state: spawned }, { time: 30, state: running, waker: main }, { time: 40, state: waiting },
+    { time: 210, state: ready }, { time: 300, state: running }, { time: 380, state: completed },
+  ]) };
+  const second = { name: "task-2", transitions: us([
+    { time: 12, state: spawned }, { time: 40, state: running, waker: main }, { time: 50, state: waiting },
+    { time: 180, state: ready }, { time: 200, state: running, waker: 1 }, { time: 220, state: completed },
+  ]) };
+  main.transitions[3].waker = first;
+  first.transitions[4].waker = second;
+  const groups = [{ label: "shop.rs:1:1", lanes: [[main], [first], [second]] }];
+  return { length: 500_000, sections: [{ title: "Tasks", kind: "tasks", states: TASK_STATES, hasWorkers: true, hasWakers: true, groups }] };
+};
+
+const sums = (path) => Object.fromEntries(path.parts.map(({ kind, total }) => [kind, total / 1000]));
+const all = (path) => path.parts.reduce((sum, { total }) => sum + total, 0);
+
+test("the way goes from each wait to who ended it", async () => {
+  const { sections: [section] } = await modelOf(picture(), 1000);
+  const path = pathOfTask(section, [], 0);
+  // Back from 400: main runs 10, is ready 10, task-1 runs 80, is ready 90, task-2 runs 10, is ready 20, waits 130, runs 10, is ready 28,
+  // and main runs 12.
+  assert.deepEqual(sums(path), { running: 122, ready: 148, waiting: 130 });
+  assert.deepEqual([path.tasks, path.length, all(path)], [3, 400_000, 400_000]);
+  const longest = path.parts.find(({ kind }) => kind === "waiting");
+  assert.equal(section.name(section.rowOf(longest.transition)), "task-2");
+});
+
+test("of a wait it is the way from its end to its start", async () => {
+  const { sections: [section] } = await modelOf(picture(), 1000);
+  const path = pathOfWait(section, [], section.rowFirst[1] + 2);
+  assert.deepEqual([sums(path), path.length], [{ running: 20, ready: 20, waiting: 130 }, 170_000]);
+  assert.deepEqual([path.tasks, path.hasOthers], [1, true]);
+  assert.equal(pathOfWait(section, [], section.rowFirst[1] + 4), null, "it is no wait");
+});
+
+test("what is in a gap isn't known", async () => {
+  const { sections: [section] } = await modelOf(picture(), 1000);
+  assert.deepEqual(sums(pathOfTask(section, [[60_000, 70_000]], 0)), { running: 122, ready: 148, unknown: 130 });
+});
+
+test("a task that lives on has no length", async () => {
+  const one = picture();
+  one.sections[0].groups[0].lanes[0][0].transitions.pop();
+  const { sections: [section] } = await modelOf(one, 1000);
+  assert.equal(pathOfTask(section, [], 0), null);
+});
+
+test("without wakers nothing is known", async () => {
+  const one = picture();
+  one.sections[0].hasWakers = false;
+  const { sections: [section] } = await modelOf(one, 1000);
+  assert.equal(pathOfTask(section, [], 0), null);
+});

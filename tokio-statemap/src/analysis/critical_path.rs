@@ -1,0 +1,321 @@
+//! What the length of a program depended on: the way back from its end, from each wait to who ended it.
+
+use std::fmt;
+
+use super::blame::Blame;
+use super::place::Place;
+use super::resumed::waited_in;
+use super::spelling::Spelling;
+use super::statement::{function_name, place_name};
+use super::waits::place_label;
+use crate::trace::timeline::{Poll, StackFrame, Task, TaskKey, Timeline, WaitId};
+use crate::trace::woken_by::WokenBy;
+use crate::util::map::Map;
+
+/// What the length of a task depended on, such as that of `main`.
+///
+/// It is a way back from the task's end. Where a task was polled, or was ready and waited for a worker, the way stays with it.
+/// Where a task waited and another one woke it, the way goes on with that one, at the moment of the wake. Where the runtime, a
+/// blocking task, or a thread woke it, the wait itself is a part of the way. So each moment is on the way once, and had a part
+/// been shorter, the task would have ended sooner, unless another way had then been the longest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CriticalPath {
+    /// The task that it leads to.
+    pub task: TaskKey,
+    /// The time at which that task ended, in ns.
+    pub end_ns: u64,
+    /// The length, in ns. It is the sum of the parts.
+    pub length_ns: u64,
+    /// The number of tasks on the way.
+    pub tasks: u64,
+    /// The parts, those with the most time first.
+    pub parts: Vec<PathPart>,
+}
+
+/// The time on a critical path that was spent in one way at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathPart {
+    /// What the tasks did.
+    pub state: PathState,
+    /// For [`Running`](PathState::Running) the function that was sampled, or else the one that the task was in, and for
+    /// [`Ready`](PathState::Ready) also that one. For [`Waiting`](PathState::Waiting) the line at which the task waited. Where
+    /// none is known, it is where the task was spawned.
+    pub place: String,
+    /// The number of times that the path led through it.
+    pub times: u64,
+    /// The time, in ns.
+    pub total_ns: u64,
+    /// The longest stretch of it, in ns: its task, and its start.
+    pub longest_ns: u64,
+    /// The task of the longest stretch.
+    pub longest_task: TaskKey,
+    /// The start of the longest stretch, in ns.
+    pub longest_start_ns: u64,
+}
+
+/// What a task did on a critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum PathState {
+    /// It was polled.
+    Running,
+    /// It was ready, and no worker polled it yet.
+    Ready,
+    /// It waited, and the runtime, a blocking task, or a thread woke it, or it isn't known who did.
+    Waiting,
+    /// What happened isn't known: older events were dropped, or recording was stopped.
+    Unknown,
+}
+
+impl PathState {
+    /// Returns the name: `running`, `ready`, `waiting` or `unknown`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for PathState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A stretch of the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    /// The task, as an index into those that were seen.
+    task: usize,
+    /// The poll that it is, or is before, or is after as the task waits.
+    poll: usize,
+    state: PathState,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+/// The most steps in a row without any time. Clocks of threads differ a little, so tasks may seem to wake each other at one moment.
+const MOST_AT_ONCE: usize = 1000;
+
+impl CriticalPath {
+    /// Finds that of the root future which lived longest, if it has ended. `None` if its length depended on no other task, or
+    /// if most of the way isn't known.
+    pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<Self> {
+        let mut longest: Option<(u64, usize)> = None;
+        for (index, task) in timeline.tasks.seen().iter().enumerate() {
+            let (TaskKey::Root(_), Some(end_ns)) = (task.key, task.terminated_ns) else { continue };
+            let length_ns = end_ns.saturating_sub(task.first_ns);
+            if !task.polls.is_empty() && longest.is_none_or(|(most_ns, _)| length_ns > most_ns) {
+                longest = Some((length_ns, index));
+            }
+        }
+        let path = Self::of_task(timeline, spelling, longest?.1)?;
+        let is_unknown = |part: &&PathPart| part.state == PathState::Unknown;
+        let unknown_ns: u64 = path.parts.iter().filter(is_unknown).map(|part| part.total_ns).sum();
+        (path.tasks > 1 && unknown_ns <= path.length_ns / 2).then_some(path)
+    }
+
+    /// Finds that of the task at this index.
+    fn of_task(timeline: &Timeline, spelling: &Spelling, index: usize) -> Option<Self> {
+        let task = &timeline.tasks.seen()[index];
+        let mut sums = Sums::new(timeline, spelling);
+        let end_ns = steps(timeline, index, &mut |step| sums.add(step))?;
+        let (tasks, parts) = sums.into_parts();
+        let length_ns = parts.iter().map(|part| part.total_ns).sum();
+        Some(Self { task: task.key, end_ns, length_ns, tasks, parts })
+    }
+}
+
+/// Calls `each` with the steps of the way to the end of a task, the last one first. Returns the time of that end, in ns; `None` if
+/// the task wasn't polled.
+fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Option<u64> {
+    let tasks = timeline.tasks.seen();
+    let (mut task, mut poll) = (index, tasks[index].polls.len().checked_sub(1)?);
+    let last_end_ns = tasks[task].polls[poll].end_ns().unwrap_or(timeline.end_ns);
+    let mut now_ns = last_end_ns;
+    let mut at_once = 0;
+    // Times never go forward, whatever the clocks say.
+    let mut go_back = |task, poll, state, to_ns: u64, now_ns: &mut u64| {
+        let start_ns = to_ns.min(*now_ns);
+        if start_ns < *now_ns {
+            each(Step { task, poll, state, start_ns, end_ns: *now_ns });
+        }
+        let went = start_ns < *now_ns;
+        *now_ns = start_ns;
+        went
+    };
+    loop {
+        let of_task = &tasks[task];
+        let this = &of_task.polls[poll];
+        let mut went = go_back(task, poll, PathState::Running, this.start_ns(), &mut now_ns);
+        let ready_ns = this.ready_ns().unwrap_or(this.start_ns());
+        went |= go_back(task, poll, PathState::Ready, ready_ns, &mut now_ns);
+        at_once = if went { 0 } else { at_once + 1 };
+        let waker = waker(tasks, this).filter(|_| at_once < MOST_AT_ONCE);
+        if let Some((by, at)) = waker {
+            (task, poll) = (by, at);
+            continue;
+        }
+        let Some(before) = poll.checked_sub(1) else {
+            // Its spawn is the beginning, unless it was spawned before what is known.
+            let is_root = matches!(of_task.key, TaskKey::Root(_));
+            let state = if is_root { PathState::Waiting } else { PathState::Unknown };
+            go_back(task, poll, state, of_task.first_ns, &mut now_ns);
+            go_back(task, poll, PathState::Unknown, timeline.begin_ns, &mut now_ns);
+            return Some(last_end_ns);
+        };
+        let since_ns = of_task.polls[before].end_ns().unwrap_or(now_ns);
+        // Gaps are sorted, and none overlaps another.
+        let gaps_before = timeline.gaps.partition_point(|&(from_ns, _)| from_ns < now_ns);
+        let last_gap = timeline.gaps[..gaps_before].last();
+        let state = match last_gap.is_some_and(|&(_, to_ns)| to_ns > since_ns) {
+            true => PathState::Unknown,
+            false => PathState::Waiting,
+        };
+        go_back(task, before, state, since_ns, &mut now_ns);
+        poll = before;
+    }
+}
+
+/// Returns the task that woke the one of this poll, and the poll in which it did, as indices.
+fn waker(tasks: &[Task], poll: &Poll) -> Option<(usize, usize)> {
+    let WokenBy::Task(by) = poll.woken_by()? else { return None };
+    let task = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
+    Some((task, poll.woken_in(&tasks[task].polls)?))
+}
+
+/// What is known of a wait: the number of its lines, and that of the program's function that waits there, if there is one.
+#[derive(Clone, Copy)]
+struct OfWait {
+    lines: usize,
+    function: Option<usize>,
+}
+
+/// The parts of a way while they are summed up.
+struct Sums<'t> {
+    timeline: &'t Timeline,
+    spelling: &'t Spelling,
+    on_way: Vec<bool>,
+    numbers: Map<String, usize>,
+    /// By the index of a wait, as soon as it was asked for.
+    of_waits: Vec<Option<OfWait>>,
+    spawned: Map<Place, usize>,
+    parts: Map<(PathState, usize), PathPart>,
+}
+
+impl<'t> Sums<'t> {
+    fn new(timeline: &'t Timeline, spelling: &'t Spelling) -> Self {
+        Self {
+            timeline,
+            spelling,
+            on_way: vec![false; timeline.tasks.seen().len()],
+            numbers: Map::default(),
+            of_waits: vec![None; timeline.places.waits.len()],
+            spawned: Map::default(),
+            parts: Map::default(),
+        }
+    }
+
+    fn add(&mut self, step: Step) {
+        self.on_way[step.task] = true;
+        let place = self.place(step);
+        let (task, length_ns) =
+            (self.timeline.tasks.seen()[step.task].key, step.end_ns - step.start_ns);
+        let part = self.parts.get_or_insert_with((step.state, place), || PathPart {
+            state: step.state,
+            place: String::new(),
+            times: 0,
+            total_ns: 0,
+            longest_ns: 0,
+            longest_task: task,
+            longest_start_ns: 0,
+        });
+        part.times += 1;
+        part.total_ns += length_ns;
+        if length_ns > part.longest_ns {
+            part.longest_ns = length_ns;
+            (part.longest_task, part.longest_start_ns) = (task, step.start_ns);
+        }
+    }
+
+    /// Returns the number of the place of a step.
+    fn place(&mut self, step: Step) -> usize {
+        let timeline = self.timeline;
+        let task = &timeline.tasks.seen()[step.task];
+        let poll = &task.polls[step.poll];
+        match step.state {
+            PathState::Unknown => return self.number(String::new()),
+            PathState::Waiting => {
+                if let Some(of_wait) = self.of_wait(poll.wait()) {
+                    return of_wait.lines;
+                }
+            }
+            PathState::Running if !timeline.samples(poll).is_empty() => {
+                if let Some(frame) = Blame::from_samples(timeline, poll).and_then(Blame::place) {
+                    return self.number(function_name(&frame));
+                }
+            }
+            PathState::Running | PathState::Ready => {}
+        }
+        // It is in the function that it waited in before, or waits in afterwards.
+        let before = step.poll.checked_sub(1).and_then(|before| task.polls[before].wait());
+        for wait in [before, poll.wait()] {
+            if let Some(function) = self.of_wait(wait).and_then(|of_wait| of_wait.function) {
+                return function;
+            }
+        }
+        let place = self.spelling.place(task);
+        let numbers = &mut self.numbers;
+        *self.spawned.get_or_insert_with(place, || number(numbers, place_name(place)))
+    }
+
+    /// Returns what is known of a wait.
+    fn of_wait(&mut self, wait: Option<WaitId>) -> Option<OfWait> {
+        let (id, timeline) = (wait?, self.timeline);
+        let wait = timeline.wait(id)?;
+        if let Some(known) = *self.of_waits.get(id.index())? {
+            return Some(known);
+        }
+        let innermost = waited_in(timeline, id).into_iter().next();
+        let function = innermost.map(|frame| {
+            self.number(function_name(&StackFrame { file: None, line: None, ..frame }))
+        });
+        let of_wait = OfWait { lines: self.number(place_label(wait)), function };
+        self.of_waits[id.index()] = Some(of_wait);
+        Some(of_wait)
+    }
+
+    fn number(&mut self, place: String) -> usize {
+        number(&mut self.numbers, place)
+    }
+
+    /// Returns the number of tasks on the way, and the parts.
+    fn into_parts(self) -> (u64, Vec<PathPart>) {
+        let mut places = Vec::new();
+        for (place, _) in self.numbers {
+            places.push(place);
+        }
+        let mut parts = Vec::new();
+        for ((_, place), part) in self.parts {
+            parts.push(PathPart { place: places[place].clone(), ..part });
+        }
+        crate::util::sort::by(&mut parts, |a, b| {
+            (b.total_ns.cmp(&a.total_ns))
+                .then_with(|| (a.state, &a.place).cmp(&(b.state, &b.place)))
+        });
+        (self.on_way.iter().map(|&on_way| u64::from(on_way)).sum(), parts)
+    }
+}
+
+fn number(numbers: &mut Map<String, usize>, place: String) -> usize {
+    let next = numbers.len();
+    *numbers.get_or_insert_with(place, || next)
+}
+
+#[cfg(test)]
+mod tests;

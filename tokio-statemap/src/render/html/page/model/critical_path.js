@@ -1,0 +1,133 @@
+// What the length of a task, or of a wait, depended on: the way back from its end, from each wait to who ended it.
+
+import { lastNotAfter } from "../data/section.js";
+import { awaitOf } from "./awaits.js";
+import { shortName, sourceOf } from "./frames.js";
+import { whyOf } from "./why.js";
+import { wakerOf, wakingPoll } from "./wakers.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {{
+ *   kind: "running"|"ready"|"waiting"|"unknown", place: string, times: number, total: number, longest: number, transition: number,
+ * }} PathPart `total`, `longest`: in ns; `transition`: what begins the longest stretch
+ * @typedef {{length: number, tasks: number, hasOthers: boolean, parts: PathPart[]}} CriticalPath `hasOthers`: whether it leads through
+ *   another row; `parts`: those with the most time first
+ */
+
+/** The most stretches in a row without any time: clocks of threads differ a little. */
+const MOST_AT_ONCE = 1000;
+
+/**
+ * Finds what the length of a task depended on that has ended.
+ * @param {Section} section
+ * @param {[number, number][]} gaps of which nothing is known
+ * @param {number} row
+ * @returns {CriticalPath|null} null if it hasn't ended, or if that isn't known
+ */
+export function pathOfTask(section, gaps, row) {
+  const poll = lastPoll(section, row, section.lengthNs), last = section.rowFirst[row + 1] - 1;
+  if (poll < 0 || section.isEnd[section.state[last]] === 0) return null;
+  const end = section.endOf(poll);
+  // A task that was dropped while it waited has no last poll. A root future is dropped a little after its last one.
+  if (end < section.time[last] && section.isRoot[row] === 0) return null;
+  return criticalPath(section, gaps, poll, section.rowBegin(row), end);
+}
+
+/**
+ * Finds what the length of a wait depended on that has ended.
+ * @param {Section} section
+ * @param {[number, number][]} gaps of which nothing is known
+ * @param {number} wait the transition that begins it
+ * @returns {CriticalPath|null} null if it hasn't ended, or if that isn't known
+ */
+export function pathOfWait(section, gaps, wait) {
+  const last = section.rowFirst[section.rowOf(wait) + 1] - 1;
+  if (wait >= last) return null;
+  const poll = section.isReady[section.state[wait + 1]] !== 0 ? wait + 2 : wait + 1;
+  if (poll > last || section.isRunning[section.state[poll]] === 0) return null;
+  return criticalPath(section, gaps, poll, section.time[wait], section.endOf(wait));
+}
+
+/** Goes back from `end` to `begin`, at first in this poll, or before it. Where another task woke it, the way goes on with that one. */
+function criticalPath(section, gaps, last, begin, end) {
+  if (section.waker === null) return null;
+  const { time, state, isRunning, isReady, rowFirst } = section;
+  const sums = new Map(), rows = new Set();
+  let now = end, at = section.rowOf(last), poll = last, stood = 0, gap = gaps.length;
+  const add = (kind, transition, from) => {
+    const start = Math.max(begin, Math.min(from, now)), length = now - start;
+    now = start;
+    if (length <= 0) return false;
+    rows.add(at);
+    const place = kind === "unknown" ? "" : kind === "waiting" ? waitLine(section, transition) : functionOf(section, transition);
+    const key = `${kind} ${place}`;
+    const part = sums.get(key) ?? { kind, place, times: 0, total: 0, longest: 0, transition };
+    sums.set(key, part);
+    part.times++;
+    part.total += length;
+    if (length > part.longest) [part.longest, part.transition] = [length, transition];
+    return true;
+  };
+  while (now > begin) {
+    const first = rowFirst[at], wasReady = poll > first && isReady[state[poll - 1]] !== 0;
+    let went = add("running", poll, time[poll]);
+    if (wasReady) went = add("ready", poll - 1, time[poll - 1]) || went;
+    stood = went ? 0 : stood + 1;
+    const waker = stood < MOST_AT_ONCE ? wakerOf(section, poll) : null;
+    const by = waker === null ? -1 : wakingPoll(section, waker);
+    if (by >= 0) {
+      [at, poll] = [waker.row, by];
+      continue;
+    }
+    const wait = poll - (wasReady ? 2 : 1);
+    if (wait < first) {
+      add("unknown", poll, begin);
+      break;
+    }
+    // A poll that followed another one at once has no wait before it.
+    if (isRunning[state[wait]] === 0) {
+      // They are sorted, and none overlaps another.
+      while (gap > 0 && gaps[gap - 1][0] >= now) gap--;
+      add(gap === 0 || gaps[gap - 1][1] <= time[wait] ? "waiting" : "unknown", wait, time[wait]);
+    }
+    poll = lastPoll(section, at, now, wait + 1);
+    if (poll < 0) {
+      add("unknown", first, begin);
+      break;
+    }
+  }
+  const parts = [...sums.values()].sort((a, b) => b.total - a.total);
+  const own = section.rowOf(last);
+  return { length: end - begin, tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts };
+}
+
+/** Returns the last poll of a row that began by then, before the transition `before`; −1 if there is none. */
+function lastPoll({ time, state, isRunning, rowFirst }, row, then, before = rowFirst[row + 1]) {
+  let poll = lastNotAfter(time, rowFirst[row], before, then);
+  while (poll >= rowFirst[row] && isRunning[state[poll]] === 0) poll--;
+  return poll >= rowFirst[row] ? poll : -1;
+}
+
+const waitLine = (section, wait) => awaitOf(section, wait)?.label ?? spawnedAt(section, wait);
+
+const spawnedAt = (section, transition) => `a task of ${section.groups[section.groupOfRow(section.rowOf(transition))].label}`;
+
+/** Returns the blamed function of a poll, or else the program's innermost function that the task waits in before or after it. */
+function functionOf(section, transition) {
+  const frame = whyOf(section, transition)?.frame ?? null;
+  if (frame !== null) return frame.line > 0 ? `${shortName(frame.name)} at ${sourceOf(frame)}` : frame.name;
+  const row = section.rowOf(transition);
+  const poll = section.isReady[section.state[transition]] !== 0 ? transition + 1 : transition;
+  for (const wait of [transition - 1, transition - 2, poll + 1]) {
+    if (wait < section.rowFirst[row] || wait >= section.rowFirst[row + 1]) continue;
+    const name = innermost(awaitOf(section, wait)?.functions ?? [], null);
+    if (name !== null) return name;
+  }
+  return spawnedAt(section, transition);
+}
+
+function innermost(functions, name) {
+  const first = functions[0];
+  return first === undefined ? name : innermost(first.awaits, first.frame.origin === "program" ? first.frame.name : name);
+}

@@ -1,0 +1,29 @@
+import { formatNs, formatShare } from "../format/numbers.js";
+import { shorten, titleText, visible } from "../format/text.js";
+import { make, swatchOf } from "./dom.js";
+
+// Shows what the length of a task or of a wait depended on.
+
+/** The most parts that are listed. */
+const MOST_PARTS = 12;
+
+/** Builds the part of the panel; empty if only the task itself was on the way. `show(target)` selects the longest stretch of a part. */
+export const pathParts = (view, section, path, what, show) => {
+  if (path === null || !path.hasOthers) return [];
+  const colours = view.colours.sections[section.index];
+  const rows = path.parts.slice(0, MOST_PARTS).map(({ kind, place, times, total, transition }) => {
+    const task = visible(section.name(section.rowOf(transition)));
+    const text = kind === "unknown" ? "not known" : visible(place);
+    const title = titleText(`${text}: ${times === 1 ? "once" : `${times} times, the longest of them`} in ${task}`);
+    return make("tr", {},
+      make("td", {}, swatchOf(colours[section.state[transition]]), make("button", { type: "button", class: "step", title, onclick: () => show({ kind: "span", section: section.index, transition }) },
+        shorten(`${kind}: ${text}`, 60), make("span", { class: "source" }, shorten(times === 1 ? task : `${task}, and ${times - 1} more`, 40)))),
+      make("td", {}, formatNs(total)), make("td", { class: "share" }, formatShare(total / path.length)));
+  });
+  const more = path.parts.length > MOST_PARTS ? make("p", { class: "hint" }, `${path.parts.length - MOST_PARTS} more parts are not listed.`) : null;
+  return [
+    make("h2", {}, `What the length of ${what} depended on`, make("span", { class: "count" }, path.tasks === 1 ? "1 task" : `${path.tasks} tasks`)),
+    make("table", { class: "totals path" }, make("tbody", {}, ...rows)),
+    more,
+  ];
+};

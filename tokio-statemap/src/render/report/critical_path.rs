@@ -1,0 +1,46 @@
+//! The table of what the length of the program depended on.
+
+use super::layout::{table, wrap};
+use crate::analysis::{CriticalPath, PathState, Report};
+use crate::util::clean::clean;
+use crate::util::quantity::{count, human, percent, share};
+
+/// The most parts that are listed.
+const ROWS: usize = 6;
+
+/// A part with less than this share is not listed.
+const LEAST: f64 = 0.01;
+
+impl Report {
+    /// Lists what the length of `main` depended on.
+    pub(super) fn critical_path_lines(&self) -> Vec<String> {
+        let Some(path) = &self.critical_path else { return Vec::new() };
+        let CriticalPath { task, length_ns, tasks, parts, .. } = path;
+        let share_of = |ns| share(ns, *length_ns).unwrap_or_default();
+        let heads = ["where", "state", "total", "share", "times", "longest", "in"];
+        let mut cells = Vec::new();
+        for part in parts.iter().filter(|part| share_of(part.total_ns) >= LEAST).take(ROWS) {
+            let place = match part.state {
+                PathState::Unknown => "not known",
+                _ => &part.place,
+            };
+            cells.push([
+                clean(place).into_owned(),
+                part.state.to_string(),
+                human(part.total_ns),
+                percent(share_of(part.total_ns)),
+                part.times.to_string(),
+                human(part.longest_ns),
+                part.longest_task.to_string(),
+            ]);
+        }
+        let mut lines = vec![String::new()];
+        lines.extend(wrap(&format!(
+            "What the length of {task} depended on, {}: its critical path, which led through {}.",
+            human(*length_ns),
+            count(*tasks, "task"),
+        )));
+        lines.extend(table(&heads, &cells, false));
+        lines
+    }
+}
