@@ -8,10 +8,11 @@ use std::fmt;
 use super::awaited::Awaited;
 use super::last_wait::LastWaits;
 use crate::analysis::place::{Place, source_line};
+use crate::analysis::spots::Spot;
 use crate::analysis::waits::path::{frame_past, frame_within, path_below};
 use crate::analysis::waits::{is_lock, is_room, line_of};
 use crate::symbols::{FrameOrigin, StackFrame};
-use crate::trace::timeline::{AwaitFrame, TaskKey, Wait};
+use crate::trace::timeline::{AwaitFrame, TaskKey, Timeline, Wait};
 use crate::util::clean::clean;
 use crate::util::quantity::count;
 
@@ -29,6 +30,8 @@ pub(crate) struct HeldBy {
     is_within: bool,
     /// The lock or the permit that they wait for themselves, if they do.
     awaits: Option<Awaited>,
+    /// `true` if they may have held it during an earlier wait, and not at the end.
+    is_over: bool,
 }
 
 impl HeldBy {
@@ -65,7 +68,8 @@ impl HeldBy {
             match &mut found {
                 None => {
                     let (past, is_within) = (past_line.clone(), past.is_none());
-                    found = Some(Self { task, tasks, past, at, is_within, awaits });
+                    let is_over = false;
+                    found = Some(Self { task, tasks, past, at, is_within, awaits, is_over });
                 }
                 Some(found) => {
                     found.tasks += tasks;
@@ -74,6 +78,23 @@ impl HeldBy {
             }
         }
         found
+    }
+
+    /// Finds the same for a wait in `queued` that has ended: the tasks that waited elsewhere for nearly as long as it went on.
+    pub(in crate::analysis) fn during(
+        timeline: &Timeline,
+        queued: &Wait,
+        spot: &Spot,
+    ) -> Option<Self> {
+        let before_end_ns = (spot.start_ns + spot.length_ns).checked_sub(1)?;
+        let then = LastWaits::at(timeline, before_end_ns);
+        let found = Self::find(&then, queued, spot.length_ns - spot.length_ns / 10)?;
+        Some(Self { is_over: true, ..found })
+    }
+
+    /// Returns whether they may hold it at the end.
+    pub(in crate::analysis) fn is_at_end(&self) -> bool {
+        !self.is_over
     }
 
     /// Returns whether a task in what was called at this line waits for the same.
@@ -198,21 +219,28 @@ impl fmt::Display for HeldBy {
         } else {
             "further on in the same function"
         };
-        if self.tasks == 1 {
-            return write!(
-                f,
-                "{task} may hold what is awaited at {past}: it is {where_to}, and waits at {at}."
-            );
-        }
-        let others = count(self.tasks - 1, "other");
+        let is_one = self.tasks == 1;
         let awaits = match self.awaits {
+            _ if is_one => "",
             Some(Awaited::Lock) => " for a lock themselves,",
             Some(_) => " for a permit themselves,",
             None => "",
         };
+        let others = match self.tasks - 1 {
+            0 => String::new(),
+            others => format!(" and {}", count(others, "other")),
+        };
+        let (then, hold, is_awaited, are, wait) = match (self.is_over, is_one) {
+            (true, true) => ("During the longest wait, ", "have held", "was", "it was", "waited"),
+            (true, false) => {
+                ("During the longest wait, ", "have held", "was", "they were", "waited")
+            }
+            (false, true) => ("", "hold", "is", "it is", "waits"),
+            (false, false) => ("", "hold", "is", "they are", "wait"),
+        };
         write!(
             f,
-            "{task} and {others} may hold what is awaited at {past}: they are {where_to}, and wait{awaits} at {at}."
+            "{then}{task}{others} may {hold} what {is_awaited} awaited at {past}: {are} {where_to}, and {wait}{awaits} at {at}."
         )
     }
 }

@@ -1,4 +1,4 @@
-//! The waits that tasks are in at the end.
+//! The waits that tasks are in at the end, or at another moment.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
 use crate::util::sort::by_key;
 
-/// The tasks that wait at the end, by their waits. There are few different waits, even of very many tasks.
+/// The tasks that wait at the end, or at another moment, by their waits. There are few different waits, even of very many tasks.
 pub(in crate::analysis) struct LastWaits<'a> {
     timeline: &'a Timeline,
     all: Vec<(&'a Wait, Vec<Spot>)>,
@@ -16,6 +16,30 @@ pub(in crate::analysis) struct LastWaits<'a> {
 
 impl<'a> LastWaits<'a> {
     pub(in crate::analysis) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
+        Self::collect(timeline, &|task| match wait_to_the_end(timeline, shutdown, task)? {
+            (spot, Waiting::At(wait)) => Some((spot, wait)),
+            _ => None,
+        })
+    }
+
+    /// Finds the waits that tasks were in at this moment, as long as they had lasted.
+    pub(in crate::analysis) fn at(timeline: &'a Timeline, at_ns: u64) -> Self {
+        Self::collect(timeline, &|task| {
+            let after = task.polls.partition_point(|poll| poll.start_ns() <= at_ns);
+            let (next_ns, before) = (task.polls.get(after)?.ready_ns(), after.checked_sub(1)?);
+            let before = &task.polls[before];
+            let start_ns = before.end_ns().filter(|&end_ns| end_ns <= at_ns)?;
+            let spot = Spot { task: task.key, start_ns, length_ns: at_ns - start_ns };
+            let waits = next_ns.is_none_or(|ready_ns| ready_ns > at_ns);
+            waits.then_some((spot, timeline.wait(before.wait()?)?))
+        })
+    }
+
+    /// Collects the waits of tasks. `wait_of` returns the one of a task.
+    fn collect(
+        timeline: &'a Timeline,
+        wait_of: &dyn Fn(&Task) -> Option<(Spot, &'a Wait)>,
+    ) -> Self {
         let mut all: Vec<(&'a Wait, Vec<Spot>)> = Vec::new();
         for wait in &timeline.places.waits {
             all.push((wait, Vec::new()));
@@ -25,7 +49,7 @@ impl<'a> LastWaits<'a> {
             (std::ptr::from_ref(wait).addr() - first) / size_of::<Wait>()
         };
         for task in timeline.tasks.one_by_one() {
-            if let Some((spot, Waiting::At(wait))) = wait_to_the_end(timeline, shutdown, &task) {
+            if let Some((spot, wait)) = wait_of(&task) {
                 all[index(wait)].1.push(spot);
             }
         }

@@ -110,7 +110,7 @@ enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 struct Queue {
     kind: Kind,
-    /// The tasks that may hold it, if no wait ends any more.
+    /// The tasks that may hold it, if no wait ends any more, or that may have held it during the longest wait.
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
@@ -132,7 +132,13 @@ impl Queue {
         let mut found = Self { kind, held_by: None, chain: None };
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
             // A channel is full if a pipeline is as fast as its slowest part.
-            return matches!(kind, Kind::Lock | Kind::Permit).then_some(found);
+            if !matches!(kind, Kind::Lock | Kind::Permit) {
+                return None;
+            }
+            if row.holder.is_none() {
+                found.held_by = places.held_during_longest(row);
+            }
+            return Some(found);
         };
         let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
         found.held_by =
@@ -151,7 +157,7 @@ impl Queue {
     }
 
     fn names_holder(&self) -> bool {
-        self.held_by.is_some() || self.chain.is_some()
+        self.chain.is_some() || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
     }
 }
 
@@ -221,6 +227,31 @@ impl Places<'_> {
     }
 }
 
+impl Places<'_> {
+    /// Returns the tasks that may have held what was awaited at this line during the longest wait.
+    fn held_during_longest(&self, row: &WaitRow) -> Option<HeldBy> {
+        let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
+        let mut longest: Option<(Spot, Option<WaitId>)> = None;
+        for task in self.timeline.tasks.one_by_one() {
+            let key = task.key;
+            for_each_wait(
+                self.timeline,
+                &task,
+                self.shutdown,
+                &mut |wait, start_ns, length_ns, _| {
+                    if is_at.has(wait) && longest.is_none_or(|(most, _)| length_ns > most.length_ns)
+                    {
+                        longest = Some((Spot { task: key, start_ns, length_ns }, wait));
+                    }
+                },
+            );
+        }
+        let (spot, queued) = longest?;
+        let queued = self.timeline.wait(queued?)?;
+        HeldBy::during(self.timeline, queued, &spot)
+    }
+}
+
 /// Returns these waits, the longest first.
 fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Spots {
     let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
@@ -236,7 +267,7 @@ fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> 
 }
 
 impl Contended {
-    /// Returns whether the issue says who may have what is awaited.
+    /// Returns whether the issue says who may have what is awaited at the end.
     pub(super) fn names_holder(&self) -> bool {
         self.queue.names_holder()
     }

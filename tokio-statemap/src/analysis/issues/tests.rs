@@ -188,6 +188,33 @@ fn who_went_on_past_a_lock_may_hold_it() {
     assert!(text.ends_with("Another task must release what they waited for."), "{text}");
 }
 
+/// A task that waited until 8 s, gave up, and ended.
+fn gave_up(id: u64, wait: u16) -> Task {
+    let mut task = task(id, at("src/shop.rs", 7), wait);
+    task.polls.push(Poll::open(8 * S, 0, Some(0)).ready(Some(8 * S)).ended(8 * S + 1000));
+    Task { terminated_ns: Some(8 * S + 1000), ..task }
+}
+
+#[test]
+fn who_waited_past_a_line_during_its_longest_wait_may_have_held_what_is_awaited_there() {
+    let queue = || vec![main(SLEEP), gave_up(1, PERMIT), gave_up(2, PERMIT)];
+    let (kind, text) = said([queue(), vec![gave_up(9, PAST_IT)]].concat());
+    assert_eq!(kind, QUEUE, "{text}");
+    let held = "During the longest wait, task-9 may have held what was awaited at src/shop.rs:17: it was further on in the same \
+                function, and waited at src/shop.rs:21 > src/shop.rs:5.";
+    assert!(text.contains(held), "{text}");
+    let several = [gave_up(8, LOCK_PAST_IT), gave_up(9, LOCK_PAST_IT)];
+    let (_, text) = said([queue(), several.to_vec()].concat());
+    let held = "task-8 and 1 other may have held what was awaited at src/shop.rs:17: they were further on in the same function, \
+                and waited for a lock themselves, at src/shop.rs:21 > src/shop.rs:5.";
+    assert!(text.contains(held), "{text}");
+    // It waited for a small part of that time.
+    let mut short = gave_up(9, PAST_IT);
+    short.polls[0] = Poll::open(6 * S, 0, Some(0)).ended(6 * S + 1).waits_at(WaitId::new(PAST_IT));
+    let (_, text) = said([queue(), vec![short]].concat());
+    assert!(!text.contains("may have held"), "{text}");
+}
+
 #[test]
 fn who_waits_past_a_lock_may_hold_it() {
     let (pays, queues) = (at("src/shop.rs", 7), at("src/shop.rs", 8));
