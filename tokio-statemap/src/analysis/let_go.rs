@@ -73,9 +73,7 @@ impl LetGo {
         blocking_cause: &str,
     ) -> Option<Self> {
         // If other polls of the function did something else meanwhile, one of these may hold the lock.
-        if !LOCKS.iter().any(|lock| blocking_cause.contains(lock))
-            || blocking_cause.contains(", and ")
-        {
+        if !is_for_a_lock(blocking_cause) {
             return None;
         }
         let mut windows = Vec::new();
@@ -151,6 +149,11 @@ impl LetGo {
         // Who holds the lock may wake the other one when it lets go.
         best.filter(|_| !is_tie)
     }
+}
+
+/// Returns whether these words say that polls waited for a lock, and did nothing else.
+pub(super) fn is_for_a_lock(blocking_cause: &str) -> bool {
+    LOCKS.iter().any(|lock| blocking_cause.contains(lock)) && !blocking_cause.contains(", and ")
 }
 
 /// Returns whether the last sample of a poll shows that it waits for a lock, or in another way for another thread.

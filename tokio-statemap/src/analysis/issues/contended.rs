@@ -4,12 +4,15 @@ use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::Stuck;
-use crate::analysis::blockers::{Awaited, Chain, HeldBy, LastWaits, WaitSet};
+use crate::analysis::blame::Weights;
+use crate::analysis::blockers::{Awaited, Chain, HeldBy, LastWaits, WaitSet, wait_to_the_end};
+use crate::analysis::place::Place;
+use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
-use crate::analysis::statement::Statement;
+use crate::analysis::statement::{Statement, tasks_origin};
 use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Shutdown, Timeline, Wait, WaitId};
+use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
 
@@ -61,7 +64,7 @@ pub(super) fn find(
     has_long_polls: bool,
 ) -> Option<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
-    let places = Places::new(timeline, shutdown);
+    let places = Places::new(timeline, shutdown, facts.spelling);
     // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
     let long = waits.lines.iter().take_while(|row| row.total_ns >= kept_ns);
@@ -114,6 +117,8 @@ struct Queue {
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
+    /// Where most of the waiting tasks were spawned, and the number of others from there, if all of these have ended.
+    all_ended: Option<(Place, u64)>,
 }
 
 impl Queue {
@@ -129,7 +134,7 @@ impl Queue {
             return None;
         }
         let kind = places.kind(last, row)?;
-        let mut found = Self { kind, held_by: None, chain: None };
+        let mut found = Self { kind, held_by: None, chain: None, all_ended: None };
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
             // A channel is full if a pipeline is as fast as its slowest part.
             if !matches!(kind, Kind::Lock | Kind::Permit) {
@@ -145,6 +150,9 @@ impl Queue {
             all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
         if found.held_by.is_none() {
             found.chain = Chain::find(timeline, shutdown, &all, long_ns);
+        }
+        if !found.names_holder() && matches!(kind, Kind::Lock | Kind::Permit) {
+            found.all_ended = places.all_others_ended(row);
         }
         let is_queue = match kind {
             Kind::Lock | Kind::Room => true,
@@ -165,6 +173,7 @@ impl Queue {
 struct Places<'a> {
     timeline: &'a Timeline,
     shutdown: Shutdown,
+    spelling: &'a Spelling,
     all: Vec<(Line<'a>, WaitId, &'a Wait)>,
 }
 
@@ -172,14 +181,14 @@ struct Places<'a> {
 type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
-    fn new(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
+    fn new(timeline: &'a Timeline, shutdown: Shutdown, spelling: &'a Spelling) -> Self {
         let mut all = Vec::new();
         for (id, wait) in timeline.all_waits() {
             if let [line] = wait.lines()[..] {
                 all.push((line_of(line), id, wait));
             }
         }
-        Self { timeline, shutdown, all }
+        Self { timeline, shutdown, spelling, all }
     }
 
     fn at(&self, row: &WaitRow) -> Vec<(WaitId, &'a Wait)> {
@@ -228,6 +237,35 @@ impl Places<'_> {
 }
 
 impl Places<'_> {
+    /// Returns where most of the tasks that wait at this line were spawned, and how many others from there have ended; `None` if one of
+    /// these is alive, or if there are none.
+    fn all_others_ended(&self, row: &WaitRow) -> Option<(Place, u64)> {
+        let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
+        let waits = |task: &Task| {
+            let wait = wait_to_the_end(self.timeline, self.shutdown, task);
+            wait.map(|_| is_at.has(task.polls.last().and_then(|last| last.wait())))
+        };
+        let mut waiting = Weights::default();
+        for task in self.timeline.tasks.seen() {
+            if waits(task) == Some(true) {
+                waiting.add(self.spelling.place(task), 1);
+            }
+        }
+        let place = *waiting.heaviest()?;
+        let mut ended = 0;
+        for task in self.timeline.tasks.one_by_one() {
+            if Place::of_task(&task) != place {
+                continue;
+            }
+            match waits(&task) {
+                Some(true) => {}
+                None if task.terminated_ns.is_some() => ended += 1,
+                _ => return None,
+            }
+        }
+        (ended > 0).then_some((place, ended))
+    }
+
     /// Returns the tasks that may have held what was awaited at this line during the longest wait.
     fn held_during_longest(&self, row: &WaitRow) -> Option<HeldBy> {
         let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
@@ -339,12 +377,23 @@ impl Finding for Contended {
         if !others.is_empty() {
             said.add(format!("{others}."));
         }
-        let Queue { held_by, chain, .. } = &self.queue;
+        let Queue { held_by, chain, all_ended, .. } = &self.queue;
         if let Some(held_by) = held_by {
             said.add(held_by.to_string());
         }
         if let Some(chain) = chain {
             said.add(chain.to_string());
+        }
+        if let Some((place, ended)) = *all_ended {
+            let (others, have) = match ended {
+                1 => ("Another task", "has"),
+                _ => (&*format!("{ended} other tasks"), "have"),
+            };
+            let origin = tasks_origin(place).unwrap_or_default();
+            said.add(format!(
+                "{others} {origin} {have} ended, and none is further on: what is awaited was not given back, or a task of another \
+                 kind has it."
+            ));
         }
         if let (Some(holder), None) = (&self.holder, held_by) {
             let (share, at) = (holder.percent(), holder.label());

@@ -11,11 +11,14 @@ use crate::analysis::blockers::{
     Awaited, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
+use crate::analysis::resumed::waited_in;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
-use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
+use crate::analysis::statement::{Statement, capitalized, function_name, n_tasks_of};
 use crate::analysis::waits::{WaitRow, Waits, line_of, place_label};
-use crate::trace::timeline::{FrameOrigin, Shutdown, Task, TaskKey, Timeline, Wait, Waiting};
+use crate::trace::timeline::{
+    FrameOrigin, Shutdown, StackFrame, Task, TaskKey, Timeline, Wait, Waiting,
+};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
@@ -79,7 +82,36 @@ pub struct NeverFinished {
     pub at: Option<String>,
     held_by: Option<HeldBy>,
     holds: Option<Holds>,
+    before: Option<Before>,
     spots: Vec<Spot>,
+}
+
+/// Where a task had waited before it was polled last, if it isn't known where it waits since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Before {
+    task: TaskKey,
+    function: StackFrame,
+    at: String,
+}
+
+impl Before {
+    fn find(timeline: &Timeline, task: TaskKey) -> Option<Self> {
+        let of_task = timeline.tasks.at(timeline.tasks.position(task)?);
+        for poll in of_task.polls.iter().rev() {
+            let Some((id, wait)) = poll.wait().and_then(|id| Some((id, timeline.wait(id)?))) else {
+                continue;
+            };
+            let function = waited_in(timeline, id).into_iter().next()?;
+            return Some(Self { task, function, at: label_of(wait)? });
+        }
+        None
+    }
+
+    fn sentence(&self) -> String {
+        let Self { task, function, at } = self;
+        let function = StackFrame { file: None, line: None, ..function.clone() };
+        format!("Before that, {task} had waited in {} at {}.", function_name(&function), clean(at))
+    }
 }
 
 /// The reason why tasks should have finished.
@@ -184,6 +216,9 @@ impl Finding for NeverFinished {
                 human(*longest_life_ns),
             ),
         });
+        if let Some(before) = &self.before {
+            said.add(before.sentence());
+        }
         if let Some(held_by) = &self.held_by {
             said.add(held_by.to_string());
         }
@@ -303,6 +338,9 @@ pub(super) fn find(
             }
         }
         never.at = waits.first().copied().and_then(label_of);
+        if never.why == WhyNever::NothingWakes {
+            never.before = never.spots.first().and_then(|spot| Before::find(timeline, spot.task));
+        }
         if is_searched {
             let held_by = |&wait: &&Wait| HeldBy::find(last, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
@@ -461,6 +499,7 @@ impl Found {
             at: None,
             held_by: None,
             holds: None,
+            before: None,
             spots: spots.longest.clone(),
         };
         self.never.push(never);

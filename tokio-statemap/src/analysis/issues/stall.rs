@@ -9,6 +9,7 @@ use super::long_polls::spawned;
 use crate::analysis::culprits::Culprit;
 use crate::analysis::delay::{self, Delay};
 use crate::analysis::lengths::Lengths;
+use crate::analysis::let_go::is_for_a_lock;
 use crate::analysis::own_time::own_ns;
 use crate::analysis::poll::PollAt;
 use crate::analysis::spots::Spot;
@@ -101,6 +102,13 @@ impl Finding for Stall {
             (None, _) => String::new(),
         });
         said.add(self.culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
+        let is_held_by_unknown = self.culprit.beside.is_none() && self.culprit.let_go.is_none();
+        if self.is_running && is_held_by_unknown && is_for_a_lock(cause) {
+            said.add(
+                "No other thread was seen to hold what it waits for: the function may hold it itself, since an earlier line, or a \
+                 task that waits does.",
+            );
+        }
         if !self.culprit.callers.is_empty() {
             said.add(called_from(&self.culprit.callers, self.culprit.are_all_callers));
             said.add(waited_in_sentence(&self.culprit.waited_in));

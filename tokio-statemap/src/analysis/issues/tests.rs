@@ -146,6 +146,15 @@ fn who_waits_for_a_lock_or_for_nothing_should_have_finished() {
     assert_eq!(kind, NEVER_FINISHED);
     assert!(text.starts_with("1 task spawned at src/shop.rs:7:5 never finished: it waited 9.00 s"));
     assert!(text.ends_with("nothing will wake it."), "{text}");
+    // It had waited for a timer before.
+    let mut waited = task(1, place, SLEEP);
+    waited
+        .polls
+        .push(Poll::open(1100 * MS, 0, Some(0)).ended(1101 * MS).waits_at(WaitId::new(16_383)));
+    let (_, text) = said(vec![main(SLEEP), waited]);
+    let before =
+        "will wake it. Before that, task-1 had waited in async shop::pay at src/shop.rs:17, Sleep.";
+    assert!(text.ends_with(before), "{text}");
 }
 
 #[test]
@@ -186,6 +195,37 @@ fn who_went_on_past_a_lock_may_hold_it() {
     short.polls[0] = short.polls[0].waits_at(WaitId::new(PAST_IT));
     let (_, text) = said([queue(), vec![short]].concat());
     assert!(text.ends_with("Another task must release what they waited for."), "{text}");
+}
+
+#[test]
+fn a_permit_that_is_not_given_back_leaves_tasks_that_have_ended() {
+    let place = at("src/shop.rs", 7);
+    let waiting =
+        || vec![main(SLEEP), task(1, place, PERMIT), task(2, place, PERMIT), task(6, place, READ)];
+    let ended = |id| {
+        let mut task = task(id, place, 0);
+        task.terminated_ns = task.polls[0].end_ns();
+        task
+    };
+    let all = |ids: &[u64]| {
+        let mut tasks = waiting();
+        tasks.pop();
+        tasks.extend(ids.iter().map(|&id| ended(id)));
+        tasks
+    };
+    // Another task waits for something outside, so that the queue may be intended.
+    let outside = task(5, at("src/shop.rs", 9), READ);
+    let (kind, text) = said([all(&[3, 4]), vec![outside.clone()]].concat());
+    assert_eq!(kind, QUEUE, "{text}");
+    let told = "2 other tasks spawned at src/shop.rs:7:5 have ended, and none is further on: what is awaited was not given back";
+    assert!(text.contains(told), "{text}");
+    let (_, text) = said([all(&[3]), vec![outside.clone()]].concat());
+    assert!(text.contains("Another task spawned at src/shop.rs:7:5 has ended, and none"), "{text}");
+    for tasks in [all(&[]), [waiting(), vec![ended(3)]].concat()] {
+        let (kind, text) = said([tasks, vec![outside.clone()]].concat());
+        assert_eq!(kind, QUEUE, "{text}");
+        assert!(!text.contains("given back"), "one that is alive may have it: {text}");
+    }
 }
 
 /// A task that waited until 8 s, gave up, and ended.
