@@ -1,6 +1,7 @@
 // Each key, the mouse, touch, the search, the filter, the slider and the address work as described.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { addressWith, browserForTests, frame, legend, letTimePass, longPolls, longPollsOnce, selection, times } from "./browser.mjs";
 
@@ -375,4 +376,18 @@ test("the arrow keys step from span to span and from lane to lane", () =>
     await press(page, "ArrowDown");
     assert.notDeepEqual(await selection(page), first);
     assert.notEqual(await page.locator("#live").innerText(), "");
+  }));
+
+test("what is shown is saved as an image where the clipboard can't be used", () =>
+  open("random.html", {}, async (page) => {
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#share")]);
+    assert.match(download.suggestedFilename(), /^[\w.-]+\.png$/);
+    assert.match(await page.locator("#live").textContent(), /saved as a file/);
+    const bytes = await readFile(await download.path());
+    const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+    const shown = await page.locator("#picture").boundingBox();
+    assert.ok(bytes.length > 10_000 && width >= Math.floor(shown.width) && height > shown.height, `${width} × ${height}`);
+    // The button says what happened for a while.
+    await page.waitForFunction(() => document.querySelector("#share").textContent === "Image");
   }));

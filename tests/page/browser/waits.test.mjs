@@ -103,3 +103,39 @@ test("unknown facts are named as unknown", () =>
     }
     assert.match(await page.locator("#pane-selection").innerText(), /Where it waits\s+Unknown/);
   }));
+
+test("a wait, and a task that has ended, say what their length depended on", () =>
+  open("waits.html", {}, async (page) => {
+    await page.click("#tab-waits");
+    await page.locator("#pane-waits [data-line$='Mutex::lock']").first().click();
+    await page.click("#tab-selection");
+    await frame(page);
+    const said = await page.locator("#pane-selection").innerText();
+    assert.match(said, /What the length of this wait depended on[^]*What the length of this task depended on/);
+    const path = page.locator("#pane-selection .path").first();
+    const shares = (await path.locator(".share").allInnerTexts()).map((text) => Number.parseFloat(text));
+    const sum = shares.reduce((all, share) => all + share, 0);
+    assert.ok(shares.length > 1 && sum > 90 && sum < 101, `${shares}`);
+    // The longest stretch of a part is selected by a click.
+    const places = await path.locator(".step").allInnerTexts();
+    const waiting = places.findIndex((text) => text.startsWith("waiting: "));
+    assert.ok(waiting >= 0, places.join("; "));
+    await path.locator(".step").nth(waiting).click();
+    await frame(page);
+    const role = await page.evaluate(() => {
+      const { section, transition } = window.statemap.selection();
+      const of = window.statemap.model.sections[section];
+      return of.states[of.state[transition]].role;
+    });
+    assert.equal(role, "waiting");
+  }));
+
+test("a period is compared with the times before and after it", () =>
+  open("waits.html", {}, async (page) => {
+    const length = await page.evaluate(() => window.statemap.model.lengthNs);
+    const range = `range.${Math.round(length * 0.4)}_${Math.round(length * 0.6)}`;
+    await page.evaluate((hash) => { location.hash = hash; }, `#sel=${range}&tab=selection`);
+    await page.click("#pane-selection .compared button");
+    const rows = await page.locator("#pane-selection .periods tr").allInnerTexts();
+    assert.ok(rows.length > 1 && /before\s+during\s+after/.test(rows[0]), rows.join("; "));
+  }));

@@ -36,6 +36,7 @@ use super::computed::Computed;
 use super::culprits::LongPollBlame;
 use super::locations::LocationRow;
 use super::long_polls::LongPoll;
+use super::own_time::own_ns;
 use super::recording::Recording;
 use super::spelling::Spelling;
 use super::statement::Statement;
@@ -162,6 +163,17 @@ enum Rank {
     QueueByLongPolls,
 }
 
+/// Returns for how long a poll went on at the end by its own doing, in ns; 0 if none did.
+fn longest_running_ns(timeline: &Timeline) -> u64 {
+    let mut longest_ns = 0;
+    for task in timeline.tasks.seen() {
+        if let Some(poll) = task.polls.last().filter(|poll| poll.end_ns().is_none()) {
+            longest_ns = own_ns(timeline, poll).max(longest_ns);
+        }
+    }
+    longest_ns
+}
+
 /// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are not an issue.
 pub(super) fn find(
     timeline: &Timeline,
@@ -220,8 +232,13 @@ pub(super) fn find(
             };
             issues.push((rank, Issue::Contended(Box::new(contended))));
         }
+        let running_ns = longest_running_ns(timeline);
         for never in never_finished {
-            let is_worst = never.is_sure() && never.total_ns > worst_ns;
+            // The poll that goes on is polled by nobody else, so what it holds is not released.
+            let may_be_held = never.why == WhyNever::Lock
+                && !never.names_holder()
+                && 2 * running_ns >= never.waited_ns;
+            let is_worst = never.is_sure() && !may_be_held && never.total_ns > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
             issues.push((rank, Issue::NeverFinished(Box::new(never))));
         }

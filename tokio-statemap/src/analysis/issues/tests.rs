@@ -228,6 +228,24 @@ fn a_permit_that_is_not_given_back_leaves_tasks_that_have_ended() {
     }
 }
 
+#[test]
+fn a_poll_that_goes_on_may_hold_the_lock_for_which_others_wait() {
+    let place = at("src/shop.rs", 7);
+    let queue = || vec![main(SLEEP), task(2, place, LOCK), task(3, place, LOCK)];
+    let runs_since = |start_ns| Task {
+        polls: vec![Poll::open(start_ns, 0, Some(0))],
+        ..task(1, at("src/burns.rs", 9), 0)
+    };
+    let (kind, text) = said([queue(), vec![runs_since(S)]].concat());
+    assert!(kind == Some("long polls") || kind == Some("stall"), "{text}");
+    assert!(text.contains("src/burns.rs:9:5"), "{text}");
+    let (kind, text) = said([queue(), vec![runs_since(9 * S)]].concat());
+    assert_eq!(kind, NEVER_FINISHED, "it can't have it for so long: {text}");
+    let holder = task(9, place, PAST_IT);
+    let (kind, text) = said([queue(), vec![runs_since(S), holder]].concat());
+    assert_eq!(kind, NEVER_FINISHED, "another one is known to have it: {text}");
+}
+
 /// A task that waited until 8 s, gave up, and ended.
 fn gave_up(id: u64, wait: u16) -> Task {
     let mut task = task(id, at("src/shop.rs", 7), wait);

@@ -16,6 +16,7 @@ import { preparePrint } from "./ui/print.js";
 import { prepareProfile } from "./ui/profile_tab.js";
 import { prepareRequests } from "./ui/requests_tab.js";
 import { SearchBox } from "./ui/search_box.js";
+import { prepareSharing } from "./ui/share.js";
 import { SelectionTab } from "./ui/selection_tab.js";
 import { Surface } from "./ui/surface.js";
 import { listenTabs, showTab } from "./ui/tabs.js";
@@ -72,6 +73,7 @@ const buildParts = (view) => {
   listenTabs(view);
   listenControls(view);
   prepareHelp();
+  prepareSharing();
   announceSelection(view);
   showWords(view.model);
   showAnswer(view, actions);

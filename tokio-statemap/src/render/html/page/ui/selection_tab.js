@@ -18,6 +18,7 @@ import { Distributions } from "./distributions.js";
 import { byId, make } from "./dom.js";
 import { excerptPart } from "./excerpt.js";
 import { pathParts } from "./path_part.js";
+import { periodsPart } from "./periods_part.js";
 import { tagTable, totalsTable } from "./totals_table.js";
 import { whyParts } from "./why_part.js";
 
@@ -258,6 +259,7 @@ export class SelectionTab {
       make("p", { class: "selection-sub" }, `Time range: ${spanText(t0, t1)}`),
       this.acts({ kind: "range", t0, t1 }),
       ...this.summed(t0, t1),
+      ...this.view.model.sections.filter(({ kind }) => kind === "tasks").map((section) => periodsPart(this.view, section, t0, t1)),
       ...this.sections(t0, t1, true),
     ];
   }

@@ -1,0 +1,41 @@
+// What differs in a period from the times before and after it.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { changesOf } from "../../../tokio-statemap/src/render/html/page/model/periods.js";
+import { TASK_STATES, modelOf } from "./random.js";
+
+const state = (role) => TASK_STATES.findIndex((state) => state.role === role);
+const [running, waiting, ready] = ["running", "waiting", "ready"].map(state);
+
+/** One task is polled all the time from 400 to 600, while another one is ready; before and after both wait. */
+const picture = () => {
+  const us = (all) => all.map(([time, state]) => ({ time: time * 1000, state }));
+  const burns = { name: "task-1", transitions: us([[0, waiting], [400, running], [600, waiting]]) };
+  const late = { name: "task-2", transitions: us([[0, waiting], [400, ready], [600, running], [610, waiting]]) };
+  const groups = [{ label: "burns.rs:1:1", lanes: [[burns]] }, { label: "late.rs:1:1", lanes: [[late]] }];
+  return { length: 1_000_000, sections: [{ title: "Tasks", kind: "tasks", states: TASK_STATES, groups }] };
+};
+
+test("what changed is told with the averages before, during and after", async () => {
+  const model = await modelOf(picture(), 1000);
+  assert.deepEqual(changesOf(model, model.sections[0], 400_000, 600_000), [
+    { kind: "running", label: "burns.rs:1:1", group: 0, average: [0, 1, 0] },
+    { kind: "ready", label: "late.rs:1:1", group: 1, average: [0, 1, 0] },
+  ]);
+});
+
+test("a period at an edge is compared with the other side", async () => {
+  const model = await modelOf(picture(), 1000);
+  const [first] = changesOf(model, model.sections[0], 0, 400_000);
+  assert.deepEqual([first.label, first.average[0], first.average[1]], ["burns.rs:1:1", null, 0]);
+  assert.deepEqual(changesOf(model, model.sections[0], 0, 1_000_000), [], "nothing is left to compare it with");
+});
+
+test("times of which nothing is kept don't count", async () => {
+  const model = await modelOf(picture(), 1000);
+  model.meta.gaps = [[0, 200_000]];
+  assert.deepEqual(changesOf(model, model.sections[0], 300_000, 500_000)[0].average, [0, 0.5, 0.2]);
+  assert.deepEqual(changesOf(model, model.sections[0], 0, 200_000), []);
+});
