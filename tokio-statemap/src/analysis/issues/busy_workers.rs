@@ -43,6 +43,9 @@ const EVEN: f64 = 0.05;
 /// The most time that a worker needs between two polls. Beyond it, the worker looks for tasks, or starts.
 const BETWEEN_POLLS_NS: u64 = 20_000;
 
+/// The average length of polls that are likely to do nothing.
+const SHORT_NS: u64 = 2_000;
+
 /// Workers that were busy for nearly all of 10 ms or more, and spent at most a tenth of that in long polls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -63,11 +66,11 @@ pub struct BusyWorkers {
     pub taken_share: f64,
     /// The share of that time which is work between polls, from 0 to 1.
     pub between_share: f64,
-    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if most of the time
-    /// was in polls.
+    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if its polls are not short and
+    /// most of the time was in them.
     pub polls_end_at: Option<String>,
     /// `true` if most of its polls came about as the polled task had woken itself in the poll before, which ended in a
-    /// function of the program that awaits nothing, and most of the time was between polls.
+    /// function of the program that awaits nothing, and its polls are short or most of the time was between them.
     pub tasks_wake_themselves: bool,
     /// The number of tasks that were ready on average.
     pub ready_tasks: f64,
@@ -152,8 +155,13 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
     });
     let between_share = share(between(row), taken(row))?;
-    let are_many = between_share > 0.5;
-    let polls = if are_many { ManyPolls::find(timeline, row.place) } else { ManyPolls::default() };
+    // What a poll of less than this does is mostly to wake and to be woken.
+    let are_short = row.held_ns / row.worker_polls.max(1) < SHORT_NS;
+    let polls = if between_share > 0.5 || are_short {
+        ManyPolls::find(timeline, row.place)
+    } else {
+        ManyPolls::default()
+    };
     Some(BusyWorkers {
         row: *row,
         own_ns: own_ns(row),
