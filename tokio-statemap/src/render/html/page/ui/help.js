@@ -1,6 +1,6 @@
 import { byId, make } from "./dom.js";
 
-// The help dialog: all keys and gestures.
+// The help dialog: the words that the page uses, and all keys and gestures.
 
 const HELP = [
   ["Move", [
@@ -18,6 +18,15 @@ const HELP = [
     ["t", "select the whole task or worker of the selected span; in the spawn tree: list the tasks of a node"], ["Shift ← →", "measure a range of time from the selection"],
     ["Home End", "on the strip of the whole run: beginning, end; there ← → pan and ↑ ↓ zoom"],
   ]],
+];
+
+const MEANINGS = [
+  ["Poll", "One run of a task on a thread: from when a worker takes it up until it waits for something, or ends. Nothing else runs on that worker meanwhile."],
+  ["Held", "The time for which a poll kept its worker from other tasks."],
+  ["Ready", "The task was woken or spawned, and no worker polled it yet."],
+  ["Parked", "The worker slept, as it found no task to poll."],
+  ["Spawn location", "The line that spawned a task, such as a call of tokio::spawn. Tasks are grouped by it."],
+  ["Own time", "The time of a poll without what the machine took from it, as when another program ran."],
 ];
 
 const READING = [
@@ -38,6 +47,7 @@ const keysOf = (keys) => (/^([a-z?/+]|[←→↑↓])( |$)/.test(keys) ? keys.sp
 export const prepareHelp = () => {
   const dialog = byId("help");
   byId("help-body").replaceChildren(
+    make("section", {}, make("h3", {}, "Words"), make("dl", {}, ...MEANINGS.flatMap(([word, meaning]) => [make("dt", {}, word), make("dd", {}, meaning)]))),
     ...HELP.map(([title, rows]) => make("section", {}, make("h3", {}, title),
       make("dl", {}, ...rows.flatMap(([keys, what]) => [
         make("dt", {}, ...keysOf(keys).flatMap((key, i) => (i > 0 ? [" ", make("kbd", {}, key)] : [make("kbd", {}, key)]))),
@@ -54,5 +64,8 @@ export const prepareHelp = () => {
 /** Opens the help. */
 export const openHelp = () => {
   const dialog = byId("help");
-  if (!dialog.open) dialog.showModal();
+  if (dialog.open) return;
+  dialog.showModal();
+  // The button that has the focus is at the end.
+  dialog.scrollTop = 0;
 };

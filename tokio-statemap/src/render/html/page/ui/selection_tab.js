@@ -19,6 +19,7 @@ import { byId, make } from "./dom.js";
 import { excerptPart } from "./excerpt.js";
 import { pathParts } from "./path_part.js";
 import { periodsPart } from "./periods_part.js";
+import { readyPart } from "./ready_part.js";
 import { tagTable, totalsTable } from "./totals_table.js";
 import { whyParts } from "./why_part.js";
 
@@ -82,6 +83,7 @@ export class SelectionTab {
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
       this.acts({ kind: "span", section: section.index, transition }),
+      ...readyPart(section, transition, this.actions.show),
       ...chainParts(section, transition),
       ...(isWait(section, transition) ? pathParts(view, section, pathOfWait(section, view.model.meta.gaps, transition), "this wait", this.actions.show) : []),
       ...this.why(section, transition),

@@ -1,0 +1,45 @@
+// Tasks that were ready while a worker was parked.
+
+import { wakerOf, wakingPoll } from "./wakers.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {{transition: number, ns: number, by: number, isHeld: boolean}} ReadyMeanwhile `transition`: what begins the time in which the
+ *   task is ready; `ns`: how much of it is within the park; `by`: the poll that woke it, −1 if none did; `isHeld`: whether that poll
+ *   went on until the task was polled
+ */
+
+/** A worker needs some time to wake up. */
+const LEAST_READY_NS = 200_000;
+
+/** A task is polled so long after the poll that held it up, or before its end was recorded. */
+const NEARLY_NS = 100_000;
+
+const MOST_READY = 5;
+
+/**
+ * Finds the tasks that were ready while a worker was parked.
+ * @param {Section} workers
+ * @param {number} transition of a worker
+ * @returns {ReadyMeanwhile[]} those that were ready for longest; none if it isn't parked then
+ */
+export function readyMeanwhile(workers, transition) {
+  if (workers.workerPolls === null || workers.states[workers.state[transition]].role !== "parked") return [];
+  const { tasks } = workers.workerPolls;
+  const [from, to] = [workers.time[transition], workers.endOf(transition)];
+  const found = [];
+  for (let row = 0; row < tasks.nRows; row++) {
+    if (tasks.isRoot[row] !== 0) continue;
+    for (let i = tasks.rowFirst[row], last = tasks.rowFirst[row + 1]; i < last && tasks.time[i] < to; i++) {
+      if (tasks.isReady[tasks.state[i]] === 0) continue;
+      const ns = Math.min(tasks.endOf(i), to) - Math.max(tasks.time[i], from);
+      if (ns < LEAST_READY_NS || (found.length === MOST_READY && ns <= found[MOST_READY - 1].ns)) continue;
+      const waker = wakerOf(tasks, i), by = waker === null ? -1 : wakingPoll(tasks, waker);
+      const isHeld = by >= 0 && tasks.worker[by] !== 0 && Math.abs(tasks.endOf(by) - tasks.endOf(i)) <= NEARLY_NS;
+      found.push({ transition: i, ns, by, isHeld });
+      found.sort((a, b) => b.ns - a.ns);
+      found.length = Math.min(found.length, MOST_READY);
+    }
+  }
+  return found;
+}
