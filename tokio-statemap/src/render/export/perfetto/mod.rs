@@ -52,3 +52,40 @@ fn start_of(source: &Source<'_>) -> Duration {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::picture::tests::timeline;
+    use crate::render::export::Run;
+    use crate::statemap::Labels;
+    use crate::symbols::{FrameOrigin, StackFrame};
+    use crate::trace::event::SpawnLocation;
+    use crate::trace::timeline::{AwaitFrame, Wait, WaitId};
+
+    #[test]
+    fn tasks_that_a_library_spawned_are_called_by_what_they_run() {
+        let mut timeline = timeline(60, 3);
+        let function = StackFrame {
+            function: "async shop::invoice".into(),
+            file: Some("src/shop.rs".into()),
+            line: Some(7),
+            origin: FrameOrigin::Program,
+        };
+        let frame = AwaitFrame { function, awaits: Vec::new(), name: None, call: None };
+        timeline.places.waits = vec![Wait { frames: vec![frame] }];
+        let file = "/home/me/.cargo/registry/src/index-1/axum-0.8.9/src/serve/mod.rs";
+        for task in &mut timeline.tasks {
+            task.location = Some(SpawnLocation { file, line: 389, column: 5 });
+            for poll in &mut task.polls {
+                *poll = poll.waits_at(WaitId::new(1));
+            }
+        }
+        let labels = Labels { title: "shop".to_owned(), host: None };
+        let run = Run::new(&timeline, &labels, None);
+        let mut written = Vec::new();
+        write(&[Source::Run(Box::new(run))], &mut written).unwrap();
+        let name = b"async shop::invoice, axum-0.8.9/src/serve/mod.rs:389:5";
+        assert!(written.windows(name.len()).any(|bytes| bytes == name));
+    }
+}

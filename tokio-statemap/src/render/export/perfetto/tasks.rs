@@ -45,7 +45,12 @@ pub(super) fn write(context: &mut Context<'_>, trace: &mut Trace<impl Write>) ->
         let label = row.place.to_string();
         let track = match row.place.is_root {
             true => all,
-            false => trace.track(&label, Some(all), index as u64 + 1, Children::ByTime)?,
+            false => {
+                let runs = context.run.report.runs.iter().find(|runs| runs.place == row.place);
+                let name = runs.map(|runs| format!("{}, {label}", runs.name()));
+                let name = name.as_ref().unwrap_or(&label);
+                trace.track(name, Some(all), index as u64 + 1, Children::ByTime)?
+            }
         };
         writer.places.insert(row.place, (track, trace.string(&label)));
     }
