@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub use crate::files::{folder, names_in};
 
 /// The timeout for a child. It measures nothing; it only keeps a test from hanging.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A running program. Dropping it kills it.
 #[derive(Debug)]

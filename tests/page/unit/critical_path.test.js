@@ -17,13 +17,14 @@ const picture = () => {
     { time: 380, state: ready }, { time: 390, state: running }, { time: 400, state: completed },
   ]) };
   const first = { name: "task-1", transitions: us([
-    { time: 10, state: spawned }, { time: 30, state: running, waker: main }, { time: 40, state: waiting },
+    { time: 10, state: spawned }, { time: 30, state: running }, { time: 40, state: waiting },
     { time: 210, state: ready }, { time: 300, state: running }, { time: 380, state: completed },
   ]) };
   const second = { name: "task-2", transitions: us([
-    { time: 12, state: spawned }, { time: 40, state: running, waker: main }, { time: 50, state: waiting },
+    { time: 12, state: spawned }, { time: 40, state: running }, { time: 50, state: waiting },
     { time: 180, state: ready }, { time: 200, state: running, waker: 1 }, { time: 220, state: completed },
   ]) };
+  first.parent = second.parent = main;
   main.transitions[3].waker = first;
   first.transitions[4].waker = second;
   const groups = [{ label: "shop.rs:1:1", lanes: [[main], [first], [second]] }];

@@ -8,6 +8,7 @@ use super::resumed::waited_in;
 use super::spelling::Spelling;
 use super::statement::{function_name, place_name};
 use super::waits::place_label;
+use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, StackFrame, Task, TaskKey, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
@@ -153,10 +154,11 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
         let of_task = &tasks[task];
         let this = &of_task.polls[poll];
         let mut went = go_back(task, poll, PathState::Running, this.start_ns(), &mut now_ns);
-        let ready_ns = this.ready_ns().unwrap_or(this.start_ns());
+        let woken = Woken::find(of_task, poll);
+        let ready_ns = woken.at_ns.unwrap_or(this.start_ns());
         went |= go_back(task, poll, PathState::Ready, ready_ns, &mut now_ns);
         at_once = if went { 0 } else { at_once + 1 };
-        let waker = waker(tasks, this).filter(|_| at_once < MOST_AT_ONCE);
+        let waker = woken.poll(tasks, this).filter(|_| at_once < MOST_AT_ONCE);
         if let Some((by, at)) = waker {
             (task, poll) = (by, at);
             continue;
@@ -182,11 +184,32 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
     }
 }
 
-/// Returns the task that woke the one of this poll, and the poll in which it did, as indices.
-fn waker(tasks: &[Task], poll: &Poll) -> Option<(usize, usize)> {
-    let WokenBy::Task(by) = poll.woken_by()? else { return None };
-    let task = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
-    Some((task, poll.woken_in(&tasks[task].polls)?))
+/// When a task became ready for a poll, and the task that woke or spawned it, as far as that is known.
+struct Woken {
+    at_ns: Option<u64>,
+    by: Option<TaskKey>,
+}
+
+impl Woken {
+    fn find(task: &Task, poll: usize) -> Self {
+        // A task that was spawned is ready, and data says neither that nor by whom once more.
+        if poll == 0 && task.first_state == TaskState::Spawned {
+            return Self { at_ns: Some(task.first_ns), by: task.parent };
+        }
+        let poll = &task.polls[poll];
+        let by = match poll.woken_by() {
+            Some(WokenBy::Task(by)) => Some(by),
+            _ => None,
+        };
+        Self { at_ns: poll.ready_ns(), by }
+    }
+
+    /// Returns that task, and the poll in which it woke the one of `poll`, as indices.
+    fn poll(&self, tasks: &[Task], poll: &Poll) -> Option<(usize, usize)> {
+        let by = self.by?;
+        let task = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
+        Some((task, poll.ready(self.at_ns).woken_in(&tasks[task].polls)?))
+    }
 }
 
 /// What is known of a wait: the number of its lines, and that of the program's function that waits there, if there is one.

@@ -39,12 +39,12 @@ struct Now {
     way: Way,
 }
 
-fn task(key: TaskKey, spawned_ns: u64, polls: Vec<Poll>) -> Task {
+fn task(key: TaskKey, spawned_ns: u64, parent: Option<TaskKey>, polls: Vec<Poll>) -> Task {
     Task {
         key,
         location: Some(SpawnLocation { file: "src/batch.rs", line: 3, column: 9 }),
         name: None,
-        parent: None,
+        parent,
         spawned_ns: Some(spawned_ns),
         first_ns: spawned_ns,
         first_state: TaskState::Spawned,
@@ -75,11 +75,17 @@ impl Program {
     }
 
     /// Runs a task from its spawn to its end. Returns its end, and the way to it.
-    fn task(&mut self, key: TaskKey, spawned_ns: u64, by: Option<WokenBy>, way: Way) -> (u64, Way) {
+    fn task(
+        &mut self,
+        key: TaskKey,
+        spawned_ns: u64,
+        parent: Option<TaskKey>,
+        way: Way,
+    ) -> (u64, Way) {
         let index = self.tasks.len();
-        self.tasks.push(task(key, spawned_ns, Vec::new()));
+        self.tasks.push(task(key, spawned_ns, parent, Vec::new()));
         let mut now = Now { key, at_ns: 0, poll: Poll::open(0, 1, None), polls: Vec::new(), way };
-        self.wake(&mut now, spawned_ns, by);
+        self.wake(&mut now, spawned_ns, parent.map(WokenBy::Task));
         self.run(&mut now);
         let mut children = Vec::new();
         for _ in 0..self.random.below(8) {
@@ -93,8 +99,7 @@ impl Program {
                 }
                 1 if self.tasks.len() < self.most => {
                     let id = TaskKey::Spawned(self.tasks.len() as u64);
-                    let (by, way) = (Some(WokenBy::Task(key)), now.way.clone());
-                    let (end_ns, way) = self.task(id, now.at_ns, by, way);
+                    let (end_ns, way) = self.task(id, now.at_ns, Some(key), now.way.clone());
                     children.push((id, end_ns, way));
                 }
                 _ => {
@@ -108,7 +113,7 @@ impl Program {
             self.run(&mut now);
         }
         now.polls.push(now.poll.ended(now.at_ns));
-        self.tasks[index] = task(key, spawned_ns, now.polls);
+        self.tasks[index] = task(key, spawned_ns, parent, now.polls);
         (now.at_ns, now.way)
     }
 }
@@ -173,6 +178,7 @@ fn a_part_has_its_function_and_its_longest_stretch() {
         task(
             main,
             0,
+            None,
             vec![
                 Poll::open(0, 1, Some(0)).ended(20_000),
                 Poll::open(650_000, 1, Some(0)).ready(Some(600_000)).by(by(child)).ended(700_000),
@@ -181,6 +187,7 @@ fn a_part_has_its_function_and_its_longest_stretch() {
         task(
             child,
             10_000,
+            Some(main),
             vec![
                 sleeps(30_000, 40_000).ready(Some(10_000)).by(by(main)),
                 sleeps(140_000, 150_000).ready(Some(140_000)).by(Some(WokenBy::Runtime)),
@@ -221,11 +228,16 @@ fn what_was_not_recorded_is_unknown() {
         let last = Poll::open(600_000, 1, Some(0)).ended(700_000);
         let by = Some(WokenBy::Task(TaskKey::Spawned(7)));
         let first = Poll::open(from_ns, 1, Some(0)).ended(from_ns + 10_000);
-        task(TaskKey::Root(0), 0, vec![first, last.ready(Some(600_000)).by(by)])
+        task(TaskKey::Root(0), 0, None, vec![first, last.ready(Some(600_000)).by(by)])
     };
     let child = |from_ns| {
         let only = Poll::open(from_ns, 1, Some(0)).ended(600_000);
-        Task { spawned_ns: None, first_ns: from_ns, ..task(TaskKey::Spawned(7), 0, vec![only]) }
+        Task {
+            spawned_ns: None,
+            first_ns: from_ns,
+            first_state: TaskState::Running,
+            ..task(TaskKey::Spawned(7), 0, None, vec![only])
+        }
     };
     let unknown_ns = |timeline: &Timeline| {
         let path = of_main(timeline);

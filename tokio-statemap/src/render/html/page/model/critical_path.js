@@ -74,7 +74,7 @@ function criticalPath(section, gaps, last, begin, end) {
     let went = add("running", poll, time[poll]);
     if (wasReady) went = add("ready", poll - 1, time[poll - 1]) || went;
     stood = went ? 0 : stood + 1;
-    const waker = stood < MOST_AT_ONCE ? wakerOf(section, poll) : null;
+    const waker = stood < MOST_AT_ONCE ? sourceOfPoll(section, at, poll) : null;
     const by = waker === null ? -1 : wakingPoll(section, waker);
     if (by >= 0) {
       [at, poll] = [waker.row, by];
@@ -100,6 +100,13 @@ function criticalPath(section, gaps, last, begin, end) {
   const parts = [...sums.values()].sort((a, b) => b.total - a.total);
   const own = section.rowOf(last);
   return { length: end - begin, tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts };
+}
+
+/** Returns who woke or spawned the task for a poll; null if that isn't known. The first poll of a task is for its spawn. */
+function sourceOfPoll(section, row, poll) {
+  const first = section.rowFirst[row];
+  if (poll !== first + 1 || section.states[section.state[first]].role !== "spawned") return wakerOf(section, poll);
+  return section.parent[row] < 0 ? null : { poll, row: section.parent[row] };
 }
 
 /** Returns the last poll of a row that began by then, before the transition `before`; −1 if there is none. */
