@@ -29,6 +29,9 @@ struct Counted {
 /// The number of runs over which a rate is counted.
 const RUNS: usize = 10;
 
+/// The most runs: beside other programs the limit may not be reached for some time.
+const MOST_RUNS: usize = 100;
+
 /// Runs a healthy program under the limit, for at least two of its periods. Returns the report and the kernel's counts.
 fn run(quota: &Quota) -> (Report, Counted) {
     let since = |before: Stopped| quota.stopped().since(before);
@@ -68,7 +71,9 @@ fn under_a_cpu_limit() {
     let (mut reported, mut counted) = (Stopped::default(), Stopped::default());
     let (mut run_delay_ns, mut recorded_ns) = (0, 0);
     let mut blaming = Vec::new();
-    for _ in 0..RUNS {
+    let mut runs = 0;
+    while runs < RUNS || counted.stops == 0 && runs < MOST_RUNS {
+        runs += 1;
         let (report, seen) = run(&quota);
         let machine = report.machine;
         println!("{report}\n{machine:?}\n{seen:?}\n");
@@ -90,11 +95,11 @@ fn under_a_cpu_limit() {
         recorded_ns += report.recording.recorded_ns;
     }
     println!("{reported:?} of {counted:?}; run delay {run_delay_ns} ns");
-    println!("{} of {RUNS} runs blame a task", blaming.len());
+    println!("{} of {runs} runs blame a task", blaming.len());
     assert!(reported.stops > 0, "the program needs more than its limit");
     // A run may be stopped just between two readings, and no reading shows what the host of a virtual machine does.
     assert!(reported.stops * 2 >= counted.stops && reported.ns * 2 >= counted.ns);
-    assert!(blaming.len() <= 1, "{}", blaming.join("\n\n"));
+    assert!(RUNS * blaming.len() <= runs, "{}", blaming.join("\n\n"));
     // Stopped threads count as ready to run. There are three, two workers and the main thread, and none can wait for longer
     // than the recording.
     assert!(run_delay_ns > 0 && run_delay_ns <= 3 * recorded_ns);

@@ -1,6 +1,5 @@
 //! Merges several pictures, one below the other.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Origin, Picture, Role, RowState, Section, SectionKind, Source, Transition};
@@ -44,7 +43,9 @@ fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Pictu
     merged.runtime = (!runtimes.is_empty()).then(|| runtimes.join(", "));
     let kinds =
         [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
-    merged.sections.sort_by_key(|section| kinds.iter().position(|kind| *kind == section.kind));
+    crate::util::sort::by_key(&mut merged.sections, |section| {
+        kinds.iter().position(|kind| *kind == section.kind)
+    });
     merged
 }
 
@@ -59,8 +60,10 @@ pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
 /// Returns the names of the pictures, to tell them apart: the runtimes of one program have only their own names.
 fn names(pictures: &[Picture<'_>]) -> Vec<String> {
     let runs = || pictures.iter().filter(|picture| is_run(picture));
-    let is_one_program = runs().map(|run| &run.title).collect::<BTreeSet<_>>().len() == 1
-        && runs().all(|run| run.runtime.is_some());
+    let mut titles = runs().map(|run| &run.title);
+    let first = titles.next();
+    let is_one_program =
+        titles.all(|title| Some(title) == first) && runs().all(|run| run.runtime.is_some());
     let name = |picture: &Picture<'_>| match &picture.runtime {
         Some(runtime) if is_one_program => runtime.clone(),
         Some(runtime) => format!("{} (runtime {runtime})", picture.title),
@@ -96,13 +99,14 @@ fn merge_as<'a>(
     alignment: &Alignment,
 ) -> Picture<'a> {
     let titles: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
-    let hosts: BTreeSet<&str> = pictures.iter().filter_map(|p| p.host.as_deref()).collect();
+    let mut hosts: Vec<&str> = distinct(pictures.iter().filter_map(|p| p.host.as_deref()));
+    crate::util::sort::sort(&mut hosts);
     let notes = notes(&pictures, names, alignment);
     let is_cut = pictures.iter().any(|picture| picture.is_cut);
     let runs = pictures.iter().filter(|picture| is_run(picture));
     let title = if titles.is_empty() { "Statemap".to_owned() } else { titles.join(", ") };
     let mut merged = Picture {
-        host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
+        host: (!hosts.is_empty()).then(|| hosts.join(", ")),
         start: match alignment.is_forced {
             // Each picture has its own start.
             true => Duration::ZERO,
