@@ -145,9 +145,21 @@ test("a wait, and a task that has ended, say what their length depended on", () 
 test("a period is compared with the times before and after it", () =>
   open("waits.html", {}, async (page) => {
     const length = await page.evaluate(() => window.statemap.model.lengthNs);
-    const range = `range.${Math.round(length * 0.4)}_${Math.round(length * 0.6)}`;
+    const range = `range.${Math.round(length * 0.05)}_${Math.round(length * 0.25)}`;
     await page.evaluate((hash) => { location.hash = hash; }, `#sel=${range}&tab=selection`);
     await page.click("#pane-selection .compared button");
     const rows = await page.locator("#pane-selection .periods tr").allInnerTexts();
     assert.ok(rows.length > 1 && /before\s+during\s+after/.test(rows[0]), rows.join("; "));
+  }));
+
+test("what the length of main depended on is what the report says", () =>
+  open("path.html", {}, async (page) => {
+    const { tasks, parts } = expected("path.json");
+    const section = await page.evaluate(() => window.statemap.model.sections.findIndex(({ kind }) => kind === "tasks"));
+    await page.evaluate((hash) => { location.hash = hash; }, `#sel=row.${section}.main&tab=selection`);
+    await page.waitForFunction(() => /What the length of this task depended on/.test(document.querySelector("#pane-selection").innerText));
+    assert.match(await page.locator("#pane-selection").innerText(), new RegExp(`depended on\\s+${tasks} tasks`));
+    const shown = await page.locator("#pane-selection .path tr").evaluateAll((rows) => rows.map(({ dataset }) => [dataset.kind, Number(dataset.ns)]));
+    const sums = (all) => all.reduce((sums, [kind, ns]) => ({ ...sums, [kind]: (sums[kind] ?? 0) + ns }), {});
+    assert.deepEqual(sums(shown), sums(parts));
   }));

@@ -71,3 +71,18 @@ test("without wakers nothing is known", async () => {
   const { sections: [section] } = await modelOf(one, 1000);
   assert.equal(pathOfTask(section, [], 0), null);
 });
+
+test("short polls of a task that wakes itself are followed once", async () => {
+  const transitions = [{ time: 0, state: running, waker: 0 }];
+  const main = { name: "main", root: true, transitions };
+  for (let n = 1; n < 100_000; n++) {
+    transitions.push({ time: n * 200 - 100, state: ready }, { time: n * 200, state: running, waker: main });
+  }
+  transitions.push({ time: 100_000 * 200, state: completed });
+  const groups = [{ label: "shop.rs:1:1", lanes: [[main]] }];
+  const sections = [{ title: "Tasks", kind: "tasks", states: TASK_STATES, hasWorkers: true, hasWakers: true, groups }];
+  const { sections: [section] } = await modelOf({ length: 30_000_000, sections }, 1000);
+  const path = pathOfTask(section, [], 0);
+  assert.deepEqual([path.tasks, path.hasOthers, all(path)], [1, false, 20_000_000]);
+  assert.deepEqual(Object.keys(sums(path)).sort(), ["ready", "running"]);
+});

@@ -20,7 +20,7 @@ const picture = () => {
 
 test("what changed is told with the averages before, during and after", async () => {
   const model = await modelOf(picture(), 1000);
-  assert.deepEqual(changesOf(model, model.sections[0], 400_000, 600_000), [
+  assert.deepEqual(changesOf(model, model.sections[0], 400_000, 600_000).changes, [
     { kind: "running", label: "burns.rs:1:1", group: 0, average: [0, 1, 0] },
     { kind: "ready", label: "late.rs:1:1", group: 1, average: [0, 1, 0] },
   ]);
@@ -28,14 +28,27 @@ test("what changed is told with the averages before, during and after", async ()
 
 test("a period at an edge is compared with the other side", async () => {
   const model = await modelOf(picture(), 1000);
-  const [first] = changesOf(model, model.sections[0], 0, 400_000);
+  const [first] = changesOf(model, model.sections[0], 0, 400_000).changes;
   assert.deepEqual([first.label, first.average[0], first.average[1]], ["burns.rs:1:1", null, 0]);
-  assert.deepEqual(changesOf(model, model.sections[0], 0, 1_000_000), [], "nothing is left to compare it with");
+  assert.equal(changesOf(model, model.sections[0], 0, 1_000_000).isKept, false, "nothing is left to compare it with");
 });
 
 test("times of which nothing is kept don't count", async () => {
   const model = await modelOf(picture(), 1000);
   model.meta.gaps = [[0, 200_000]];
-  assert.deepEqual(changesOf(model, model.sections[0], 300_000, 500_000)[0].average, [0, 0.5, 0.2]);
-  assert.deepEqual(changesOf(model, model.sections[0], 0, 200_000), []);
+  assert.deepEqual(changesOf(model, model.sections[0], 300_000, 500_000).changes[0].average, [0, 0.5, 0.2]);
+  assert.equal(changesOf(model, model.sections[0], 0, 200_000).isKept, false);
+});
+
+test("waits in a gap don't count, either", async () => {
+  const one = picture();
+  one.sections[0].tags = [{ state: waiting, tag: "shop.rs:7, Sleep", fields: [] }];
+  one.sections[0].hasTags = true;
+  one.sections[0].groups[0].lanes[0][0].transitions[0].tag = 0;
+  const model = await modelOf(one, 1000);
+  const [section] = model.sections;
+  section.awaits = { places: [{ label: "shop.rs:7, Sleep", functions: [] }], lines: [], still: [], notes: [] };
+  model.meta.gaps = [[0, 300_000]];
+  const { changes } = changesOf(model, section, 400_000, 600_000);
+  assert.deepEqual(changes.filter(({ kind }) => kind === "waiting"), [{ kind: "waiting", label: "shop.rs:7, Sleep", group: -1, average: [1, 0, 0] }]);
 });

@@ -273,7 +273,44 @@ fn where_tasks_wait_is_shown() {
         "profile": profile.collect::<Vec<_>>(),
     });
     expect(&folder, "waits.json", &expected);
+    let timeline = joined();
+    write(&folder, "path.html", &timeline, &labels("path"));
+    let path = timeline.report().critical_path.expect("main waits for tasks, and ends");
+    let parts = path.parts.iter().map(|part| json!([part.state.name(), part.total_ns]));
+    expect(
+        &folder,
+        "path.json",
+        &json!({ "tasks": path.tasks, "parts": parts.collect::<Vec<_>>() }),
+    );
     test("waits", Path::new("browser/waits.test.mjs"));
+}
+
+/// A root future that has ended, after it had joined tasks that wait for timers and for one another.
+fn joined() -> Timeline {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_time();
+    let collector = register_hooks(&mut builder, CollectorConfig::default()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    collector.block_on(&runtime, async {
+        for _ in 0..3 {
+            let lock = Arc::new(tokio::sync::Mutex::new(0));
+            let mut tasks = tokio::task::JoinSet::new();
+            for number in 0..8 {
+                let lock = Arc::clone(&lock);
+                tasks.spawn(async move {
+                    let mut sum = lock.lock().await;
+                    *sum += number;
+                    tokio::time::sleep(Duration::from_millis(number % 3)).await;
+                    tokio::task::yield_now().await;
+                });
+            }
+            while tasks.join_next().await.is_some() {}
+        }
+    });
+    drop(runtime);
+    collector.stop();
+    collector.snapshot()
 }
 
 /// Tasks that wait for a lock, for timers, and for nothing.

@@ -66,7 +66,8 @@ pub enum PathState {
     Ready,
     /// It waited, and the runtime, a blocking task, or a thread woke it, or it isn't known who did.
     Waiting,
-    /// What happened isn't known: older events were dropped, or recording was stopped.
+    /// What happened isn't known: older events were dropped, recording was stopped, it isn't known who spawned the task, or the
+    /// path has very many polls.
     Unknown,
 }
 
@@ -93,29 +94,35 @@ impl fmt::Display for PathState {
 struct Step {
     /// The task, as an index into those that were seen.
     task: usize,
-    /// The poll that it is, or is before, or is after as the task waits.
-    poll: usize,
+    /// The poll that it is, or is before, or is after as the task waits; `None` if it waits before its first poll.
+    poll: Option<usize>,
     state: PathState,
     start_ns: u64,
     end_ns: u64,
 }
 
-/// The most steps in a row without any time. Clocks of threads differ a little, so tasks may seem to wake each other at one moment.
-const MOST_AT_ONCE: usize = 1000;
+/// The most polls in a row without any time. Clocks of threads differ a little, so tasks may seem to wake each other at one moment.
+const MOST_AT_ONCE: usize = 16;
+
+/// The most polls on the way. Before these it isn't followed.
+const MOST_POLLS: usize = 200_000;
 
 impl CriticalPath {
-    /// Finds that of the root future which lived longest, if it has ended. `None` if its length depended on no other task, or
+    /// Finds that of the root future that lived longest, if it has ended. `None` if its length depended on no other task, or
     /// if most of the way isn't known.
     pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<Self> {
         let mut longest: Option<(u64, usize)> = None;
         for (index, task) in timeline.tasks.seen().iter().enumerate() {
-            let (TaskKey::Root(_), Some(end_ns)) = (task.key, task.terminated_ns) else { continue };
+            let end_ns = task.terminated_ns.unwrap_or(timeline.end_ns);
             let length_ns = end_ns.saturating_sub(task.first_ns);
-            if !task.polls.is_empty() && longest.is_none_or(|(most_ns, _)| length_ns > most_ns) {
+            let is_root = matches!(task.key, TaskKey::Root(_));
+            if is_root && longest.is_none_or(|(most_ns, _)| length_ns > most_ns) {
                 longest = Some((length_ns, index));
             }
         }
-        let path = Self::of_task(timeline, spelling, longest?.1)?;
+        let (_, index) = longest?;
+        timeline.tasks.seen()[index].terminated_ns?;
+        let path = Self::of_task(timeline, spelling, index)?;
         let is_unknown = |part: &&PathPart| part.state == PathState::Unknown;
         let unknown_ns: u64 = path.parts.iter().filter(is_unknown).map(|part| part.total_ns).sum();
         (path.tasks > 1 && unknown_ns <= path.length_ns / 2).then_some(path)
@@ -138,40 +145,46 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
     let tasks = timeline.tasks.seen();
     let (mut task, mut poll) = (index, tasks[index].polls.len().checked_sub(1)?);
     let last_end_ns = tasks[task].polls[poll].end_ns().unwrap_or(timeline.end_ns);
+    let begin_ns = tasks[task].first_ns;
     let mut now_ns = last_end_ns;
     let mut at_once = 0;
     // Times never go forward, whatever the clocks say.
     let mut go_back = |task, poll, state, to_ns: u64, now_ns: &mut u64| {
-        let start_ns = to_ns.min(*now_ns);
-        if start_ns < *now_ns {
+        let start_ns = to_ns.max(begin_ns).min(*now_ns);
+        let went = start_ns < *now_ns;
+        if went {
             each(Step { task, poll, state, start_ns, end_ns: *now_ns });
         }
-        let went = start_ns < *now_ns;
         *now_ns = start_ns;
         went
     };
-    loop {
+    for _ in 0..MOST_POLLS {
         let of_task = &tasks[task];
         let this = &of_task.polls[poll];
-        let mut went = go_back(task, poll, PathState::Running, this.start_ns(), &mut now_ns);
+        let mut went = go_back(task, Some(poll), PathState::Running, this.start_ns(), &mut now_ns);
         let woken = Woken::find(of_task, poll);
         let ready_ns = woken.at_ns.unwrap_or(this.start_ns());
-        went |= go_back(task, poll, PathState::Ready, ready_ns, &mut now_ns);
+        went |= go_back(task, Some(poll), PathState::Ready, ready_ns, &mut now_ns);
         at_once = if went { 0 } else { at_once + 1 };
-        let waker = woken.poll(tasks, this).filter(|_| at_once < MOST_AT_ONCE);
+        let before = poll.checked_sub(1);
+        // A task that woke itself did so in the poll before. By the clocks it may be this one.
+        let is_by_itself = woken.by == Some(of_task.key);
+        let waker = match before {
+            Some(before) if is_by_itself => Some((task, before)),
+            _ => woken.poll(tasks, this).filter(|_| at_once < MOST_AT_ONCE),
+        };
         if let Some((by, at)) = waker {
             (task, poll) = (by, at);
             continue;
         }
-        let Some(before) = poll.checked_sub(1) else {
-            // Its spawn is the beginning, unless it was spawned before what is known.
-            let is_root = matches!(of_task.key, TaskKey::Root(_));
-            let state = if is_root { PathState::Waiting } else { PathState::Unknown };
-            go_back(task, poll, state, of_task.first_ns, &mut now_ns);
-            go_back(task, poll, PathState::Unknown, timeline.begin_ns, &mut now_ns);
-            return Some(last_end_ns);
+        if before.is_none() && of_task.first_state != TaskState::Waiting {
+            // Its beginning isn't known, or who spawned it.
+            break;
+        }
+        let since_ns = match before {
+            Some(before) => of_task.polls[before].end_ns().unwrap_or(now_ns),
+            None => of_task.first_ns,
         };
-        let since_ns = of_task.polls[before].end_ns().unwrap_or(now_ns);
         // Gaps are sorted, and none overlaps another.
         let gaps_before = timeline.gaps.partition_point(|&(from_ns, _)| from_ns < now_ns);
         let last_gap = timeline.gaps[..gaps_before].last();
@@ -180,8 +193,11 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
             false => PathState::Waiting,
         };
         go_back(task, before, state, since_ns, &mut now_ns);
+        let Some(before) = before else { break };
         poll = before;
     }
+    go_back(task, Some(poll), PathState::Unknown, begin_ns, &mut now_ns);
+    Some(last_end_ns)
 }
 
 /// When a task became ready for a poll, and the task that woke or spawned it, as far as that is known.
@@ -270,27 +286,34 @@ impl<'t> Sums<'t> {
     fn place(&mut self, step: Step) -> usize {
         let timeline = self.timeline;
         let task = &timeline.tasks.seen()[step.task];
-        let poll = &task.polls[step.poll];
-        match step.state {
-            PathState::Unknown => return self.number(String::new()),
-            PathState::Waiting => {
-                if let Some(of_wait) = self.of_wait(poll.wait()) {
+        let wait_after = |poll: Option<usize>| match poll {
+            Some(poll) => task.polls[poll].wait(),
+            None => task.carried_wait.and_then(|carried| carried.wait),
+        };
+        match (step.state, step.poll) {
+            (PathState::Unknown, _) => return self.number(String::new()),
+            (PathState::Waiting, after) => {
+                if let Some(of_wait) = self.of_wait(wait_after(after)) {
                     return of_wait.lines;
                 }
             }
-            PathState::Running if !timeline.samples(poll).is_empty() => {
-                if let Some(frame) = Blame::from_samples(timeline, poll).and_then(Blame::place) {
-                    return self.number(function_name(&frame));
+            (state, Some(nth)) => {
+                let poll = &task.polls[nth];
+                if state == PathState::Running && !timeline.samples(poll).is_empty() {
+                    let blame = Blame::from_samples(timeline, poll);
+                    if let Some(frame) = blame.and_then(Blame::place) {
+                        return self.number(function_name(&frame));
+                    }
+                }
+                // It is in the function that it waited in before, or waits in afterwards.
+                for wait in [wait_after(nth.checked_sub(1)), poll.wait()] {
+                    let of_wait = self.of_wait(wait);
+                    if let Some(function) = of_wait.and_then(|of_wait| of_wait.function) {
+                        return function;
+                    }
                 }
             }
-            PathState::Running | PathState::Ready => {}
-        }
-        // It is in the function that it waited in before, or waits in afterwards.
-        let before = step.poll.checked_sub(1).and_then(|before| task.polls[before].wait());
-        for wait in [before, poll.wait()] {
-            if let Some(function) = self.of_wait(wait).and_then(|of_wait| of_wait.function) {
-                return function;
-            }
+            (_, None) => {}
         }
         let place = self.spelling.place(task);
         let numbers = &mut self.numbers;

@@ -80,13 +80,14 @@ impl HeldBy {
         found
     }
 
-    /// Finds the same for a wait in `queued` that has ended: the tasks that waited elsewhere for nearly as long as it went on.
+    /// Finds the same for a wait in `queued` that has ended, though no task ended it: the tasks that waited elsewhere for nearly as
+    /// long as it went on.
     pub(in crate::analysis) fn during(
         timeline: &Timeline,
         queued: &Wait,
         spot: &Spot,
     ) -> Option<Self> {
-        let before_end_ns = (spot.start_ns + spot.length_ns).checked_sub(1)?;
+        let before_end_ns = spot.start_ns.saturating_add(spot.length_ns).checked_sub(1)?;
         let then = LastWaits::at(timeline, before_end_ns);
         let found = Self::find(&then, queued, spot.length_ns - spot.length_ns / 10)?;
         Some(Self { is_over: true, ..found })
@@ -231,10 +232,20 @@ impl fmt::Display for HeldBy {
             others => format!(" and {}", count(others, "other")),
         };
         let (then, hold, is_awaited, are, wait) = match (self.is_over, is_one) {
-            (true, true) => ("During the longest wait, ", "have held", "was", "it was", "waited"),
-            (true, false) => {
-                ("During the longest wait, ", "have held", "was", "they were", "waited")
-            }
+            (true, true) => (
+                "During the longest wait that no task ended, ",
+                "have held",
+                "was",
+                "it was",
+                "waited",
+            ),
+            (true, false) => (
+                "During the longest wait that no task ended, ",
+                "have held",
+                "was",
+                "they were",
+                "waited",
+            ),
             (false, true) => ("", "hold", "is", "it is", "waits"),
             (false, false) => ("", "hold", "is", "they are", "wait"),
         };

@@ -1,6 +1,7 @@
 //! The waits that tasks are in at the end, or at another moment.
 
 use std::cmp::Reverse;
+use std::num::NonZeroU64;
 
 use crate::analysis::place::Place;
 use crate::analysis::spots::Spot;
@@ -26,11 +27,14 @@ impl<'a> LastWaits<'a> {
     pub(in crate::analysis) fn at(timeline: &'a Timeline, at_ns: u64) -> Self {
         Self::collect(timeline, &|task| {
             let after = task.polls.partition_point(|poll| poll.start_ns() <= at_ns);
-            let (next_ns, before) = (task.polls.get(after)?.ready_ns(), after.checked_sub(1)?);
-            let before = &task.polls[before];
+            let before = &task.polls[after.checked_sub(1)?];
             let start_ns = before.end_ns().filter(|&end_ns| end_ns <= at_ns)?;
             let spot = Spot { task: task.key, start_ns, length_ns: at_ns - start_ns };
-            let waits = next_ns.is_none_or(|ready_ns| ready_ns > at_ns);
+            let next_ns = match task.polls.get(after) {
+                Some(next) => next.ready_ns().or(Some(next.start_ns())),
+                None => task.ready_ns.map(NonZeroU64::get).or(task.terminated_ns),
+            };
+            let waits = next_ns.is_none_or(|next_ns| next_ns > at_ns);
             waits.then_some((spot, timeline.wait(before.wait()?)?))
         })
     }

@@ -254,3 +254,31 @@ fn what_was_not_recorded_is_unknown() {
     stopped.gaps = vec![(100_000, 200_000)];
     assert_eq!(unknown_ns(&stopped), 590_000);
 }
+
+#[test]
+fn short_polls_of_a_task_that_wakes_itself_are_followed_once() {
+    let main = TaskKey::Root(0);
+    let mut polls = Vec::new();
+    for nth in 0..300_000_u64 {
+        // By the clocks, each may have been woken in itself.
+        let (start_ns, by) = (nth * 200, Some(WokenBy::Task(main)));
+        let ready_ns = if nth == 0 { 0 } else { start_ns - 100 };
+        polls.push(
+            Poll::open(start_ns, 1, Some(0)).ready(Some(ready_ns)).by(by).ended(start_ns + 100),
+        );
+    }
+    let mut own = task(main, 0, None, polls);
+    own.first_state = TaskState::Running;
+    let path = of_main(&timeline(vec![own]));
+    let mut sums = Vec::new();
+    for part in &path.parts {
+        sums.push((part.state, part.total_ns / 1_000_000));
+    }
+    // 200 000 of them are followed.
+    assert_eq!(
+        sums,
+        [(PathState::Running, 20), (PathState::Ready, 20), (PathState::Unknown, 19)],
+        "{path:?}"
+    );
+    assert_eq!(path.length_ns, path.end_ns);
+}

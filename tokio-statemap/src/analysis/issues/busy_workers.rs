@@ -174,6 +174,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         tasks_wake_themselves: polls.are_by_own_wakes,
         ready_tasks,
         are_too_few: is_even
+            && !polls.are_by_own_wakes
             && ready_tasks >= workers.len() as f64
             && between(row) < u128::from(own_ns(row))
             // Tasks that became ready while the machine held the workers up are no load.
@@ -244,6 +245,14 @@ fn unattributed_ns(timeline: &Timeline, facts: &Facts<'_>) -> Map<Place, u64> {
     by_place
 }
 
+impl BusyWorkers {
+    /// Returns where its tasks woke themselves: ` at src/shop.rs:17`; empty if that isn't known.
+    fn own_wakes_at(&self) -> String {
+        let at = self.polls_end_at.as_ref();
+        at.map_or_else(String::new, |at| format!(" at {}", clean(at)))
+    }
+}
+
 impl Finding for BusyWorkers {
     fn explanation(&self) -> Explanation {
         Explanation {
@@ -286,9 +295,7 @@ impl Finding for BusyWorkers {
             (None, false) if self.tasks_wake_themselves => Statement::new(format!(
                 "The workers were busy {busy} of the time: {tasks} woke {} again and again{}. That took {taken} of their time.",
                 if row.tasks == 1 { "itself" } else { "themselves" },
-                self.polls_end_at
-                    .as_ref()
-                    .map_or_else(String::new, |at| format!(" at {}", clean(at))),
+                self.own_wakes_at(),
             )),
             (None, false) => Statement::new(format!(
                 "The workers were busy {busy} of the time: {tasks} took {taken} of their time.",
@@ -305,6 +312,9 @@ impl Finding for BusyWorkers {
                 ),
                 false => format!("{} took {taken} of the workers' time.", capitalized(&tasks)),
             });
+            if self.tasks_wake_themselves {
+                said.add(format!("They woke themselves again and again{}.", self.own_wakes_at()));
+            }
         }
         if self.are_too_few {
             said.add(match 2.0 * self.taken_share > self.busy_share {

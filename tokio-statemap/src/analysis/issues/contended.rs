@@ -13,6 +13,7 @@ use crate::analysis::statement::{Statement, tasks_origin};
 use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, WaitId};
+use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
 
@@ -151,9 +152,6 @@ impl Queue {
         if found.held_by.is_none() {
             found.chain = Chain::find(timeline, shutdown, &all, long_ns);
         }
-        if !found.names_holder() && matches!(kind, Kind::Lock | Kind::Permit) {
-            found.all_ended = places.all_others_ended(row);
-        }
         let is_queue = match kind {
             Kind::Lock | Kind::Room => true,
             // A single task that waits may be a server with as many connections as it may have.
@@ -161,6 +159,14 @@ impl Queue {
             // The answer may depend on something outside, or nothing may have been asked.
             Kind::Answer => found.chain.as_ref().is_some_and(Chain::is_inside),
         };
+        // A lock is given back when its guard is dropped, at the latest with the task. Who ended before what is kept isn't known.
+        if is_queue
+            && kind == Kind::Permit
+            && !found.names_holder()
+            && timeline.lost.dropped_events == 0
+        {
+            found.all_ended = places.all_others_ended(row);
+        }
         is_queue.then_some(found)
     }
 
@@ -266,27 +272,30 @@ impl Places<'_> {
         (ended > 0).then_some((place, ended))
     }
 
-    /// Returns the tasks that may have held what was awaited at this line during the longest wait.
+    /// Returns the tasks that may have held what was awaited at this line during the longest wait that no task ended, as one with a
+    /// timeout. Whoever ended one had it, or had a part of it.
     fn held_during_longest(&self, row: &WaitRow) -> Option<HeldBy> {
         let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
-        let mut longest: Option<(Spot, Option<WaitId>)> = None;
-        for task in self.timeline.tasks.one_by_one() {
-            let key = task.key;
-            for_each_wait(
-                self.timeline,
-                &task,
-                self.shutdown,
-                &mut |wait, start_ns, length_ns, _| {
-                    if is_at.has(wait) && longest.is_none_or(|(most, _)| length_ns > most.length_ns)
-                    {
-                        longest = Some((Spot { task: key, start_ns, length_ns }, wait));
-                    }
-                },
-            );
+        let mut longest: Option<(Spot, WaitId)> = None;
+        for task in self.timeline.tasks.seen() {
+            for pair in task.polls.windows(2) {
+                let (before, next) = (&pair[0], &pair[1]);
+                if !is_at.has(before.wait()) || next.woken_by() != Some(WokenBy::Runtime) {
+                    continue;
+                }
+                let (Some(id), Some(start_ns), Some(ready_ns)) =
+                    (before.wait(), before.end_ns(), next.ready_ns())
+                else {
+                    continue;
+                };
+                let length_ns = ready_ns.saturating_sub(start_ns);
+                if longest.is_none_or(|(most, _)| length_ns > most.length_ns) {
+                    longest = Some((Spot { task: task.key, start_ns, length_ns }, id));
+                }
+            }
         }
-        let (spot, queued) = longest?;
-        let queued = self.timeline.wait(queued?)?;
-        HeldBy::during(self.timeline, queued, &spot)
+        let (spot, id) = longest.filter(|(spot, _)| spot.length_ns >= row.longest_ns / 2)?;
+        HeldBy::during(self.timeline, self.timeline.wait(id)?, &spot)
     }
 }
 
@@ -391,8 +400,8 @@ impl Finding for Contended {
             };
             let origin = tasks_origin(place).unwrap_or_default();
             said.add(format!(
-                "{others} {origin} {have} ended, and none is further on: what is awaited was not given back, or a task of another \
-                 kind has it."
+                "{others} {origin} {have} ended, and none is further on. So what is awaited was not given back, or these tasks have \
+                 it themselves, or others that were spawned elsewhere, or a thread."
             ));
         }
         if let (Some(holder), None) = (&self.holder, held_by) {

@@ -237,7 +237,7 @@ pub(super) fn find(
             // The poll that goes on is polled by nobody else, so what it holds is not released.
             let may_be_held = never.why == WhyNever::Lock
                 && !never.names_holder()
-                && 2 * running_ns >= never.waited_ns;
+                && running_ns >= never.waited_ns / 2;
             let is_worst = never.is_sure() && !may_be_held && never.total_ns > worst_ns;
             let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
             issues.push((rank, Issue::NeverFinished(Box::new(never))));

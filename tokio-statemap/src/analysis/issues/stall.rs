@@ -105,8 +105,8 @@ impl Finding for Stall {
         let is_held_by_unknown = self.culprit.beside.is_none() && self.culprit.let_go.is_none();
         if self.is_running && is_held_by_unknown && is_for_a_lock(cause) {
             said.add(
-                "No other thread was seen to hold what it waits for: the function may hold it itself, since an earlier line, or a \
-                 task that waits does.",
+                "It isn't known who holds what it waits for: another thread, a task that waits, or the function itself, since an \
+                 earlier line.",
             );
         }
         if !self.culprit.callers.is_empty() {

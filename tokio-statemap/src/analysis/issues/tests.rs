@@ -217,7 +217,7 @@ fn a_permit_that_is_not_given_back_leaves_tasks_that_have_ended() {
     let outside = task(5, at("src/shop.rs", 9), READ);
     let (kind, text) = said([all(&[3, 4]), vec![outside.clone()]].concat());
     assert_eq!(kind, QUEUE, "{text}");
-    let told = "2 other tasks spawned at src/shop.rs:7:5 have ended, and none is further on: what is awaited was not given back";
+    let told = "2 other tasks spawned at src/shop.rs:7:5 have ended, and none is further on. So what is awaited was not given back";
     assert!(text.contains(told), "{text}");
     let (_, text) = said([all(&[3]), vec![outside.clone()]].concat());
     assert!(text.contains("Another task spawned at src/shop.rs:7:5 has ended, and none"), "{text}");
@@ -249,7 +249,8 @@ fn a_poll_that_goes_on_may_hold_the_lock_for_which_others_wait() {
 /// A task that waited until 8 s, gave up, and ended.
 fn gave_up(id: u64, wait: u16) -> Task {
     let mut task = task(id, at("src/shop.rs", 7), wait);
-    task.polls.push(Poll::open(8 * S, 0, Some(0)).ready(Some(8 * S)).ended(8 * S + 1000));
+    let last = Poll::open(8 * S, 0, Some(0)).ready(Some(8 * S)).by(Some(WokenBy::Runtime));
+    task.polls.push(last.ended(8 * S + 1000));
     Task { terminated_ns: Some(8 * S + 1000), ..task }
 }
 
@@ -258,7 +259,7 @@ fn who_waited_past_a_line_during_its_longest_wait_may_have_held_what_is_awaited_
     let queue = || vec![main(SLEEP), gave_up(1, PERMIT), gave_up(2, PERMIT)];
     let (kind, text) = said([queue(), vec![gave_up(9, PAST_IT)]].concat());
     assert_eq!(kind, QUEUE, "{text}");
-    let held = "During the longest wait, task-9 may have held what was awaited at src/shop.rs:17: it was further on in the same \
+    let held = "During the longest wait that no task ended, task-9 may have held what was awaited at src/shop.rs:17: it was further on in the same \
                 function, and waited at src/shop.rs:21 > src/shop.rs:5.";
     assert!(text.contains(held), "{text}");
     let several = [gave_up(8, LOCK_PAST_IT), gave_up(9, LOCK_PAST_IT)];
@@ -266,6 +267,13 @@ fn who_waited_past_a_line_during_its_longest_wait_may_have_held_what_is_awaited_
     let held = "task-8 and 1 other may have held what was awaited at src/shop.rs:17: they were further on in the same function, \
                 and waited for a lock themselves, at src/shop.rs:21 > src/shop.rs:5.";
     assert!(text.contains(held), "{text}");
+    // Another one gave it back.
+    let mut ended_by_task = queue();
+    for task in &mut ended_by_task[1..] {
+        task.polls[1] = task.polls[1].by(Some(WokenBy::Task(TaskKey::Spawned(8))));
+    }
+    let (_, text) = said([ended_by_task, vec![gave_up(9, PAST_IT)]].concat());
+    assert!(!text.contains("may have held"), "{text}");
     // It waited for a small part of that time.
     let mut short = gave_up(9, PAST_IT);
     short.polls[0] = Poll::open(6 * S, 0, Some(0)).ended(6 * S + 1).waits_at(WaitId::new(PAST_IT));

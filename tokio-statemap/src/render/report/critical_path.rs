@@ -19,7 +19,13 @@ impl Report {
         let share_of = |ns| share(ns, *length_ns).unwrap_or_default();
         let heads = ["where", "state", "total", "share", "times", "longest", "in"];
         let mut cells = Vec::new();
-        for part in parts.iter().filter(|part| share_of(part.total_ns) >= LEAST).take(ROWS) {
+        let mut rest_ns = *length_ns;
+        for (nth, part) in parts.iter().enumerate() {
+            let is_listed = nth == 0 || share_of(part.total_ns) >= LEAST;
+            if nth == ROWS || !is_listed {
+                break;
+            }
+            rest_ns -= part.total_ns;
             let place = match part.state {
                 PathState::Unknown => "not known",
                 _ => &part.place,
@@ -33,6 +39,11 @@ impl Report {
                 human(part.longest_ns),
                 part.longest_task.to_string(),
             ]);
+        }
+        if rest_ns > 0 {
+            let others =
+                ["all others", "-", &human(rest_ns), &percent(share_of(rest_ns)), "-", "-", "-"];
+            cells.push(others.map(str::to_owned));
         }
         let mut lines = vec![String::new()];
         lines.extend(wrap(&format!(

@@ -160,7 +160,7 @@ impl Poll {
         let at_ns = self.ready_ns()?;
         // The time is rounded, and the clocks of two threads differ.
         let slack_ns = 1_000 + (self.start_ns - at_ns) / 100_000;
-        let after = polls.partition_point(|poll| poll.start_ns <= at_ns + slack_ns);
+        let after = polls.partition_point(|poll| poll.start_ns <= at_ns.saturating_add(slack_ns));
         let mut recent = (after.saturating_sub(2)..after).rev();
         recent.find(|&nth| at_ns <= polls[nth].end_ns.saturating_add(slack_ns))
     }

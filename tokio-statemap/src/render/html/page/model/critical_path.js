@@ -15,8 +15,11 @@ import { wakerOf, wakingPoll } from "./wakers.js";
  *   another row; `parts`: those with the most time first
  */
 
-/** The most stretches in a row without any time: clocks of threads differ a little. */
-const MOST_AT_ONCE = 1000;
+/** The most polls in a row without any time: clocks of threads differ a little. */
+const MOST_AT_ONCE = 16;
+
+/** The most polls on the way, as in the report. */
+const MOST_POLLS_OF_PATH = 200_000;
 
 /**
  * Finds what the length of a task depended on that has ended.
@@ -69,22 +72,20 @@ function criticalPath(section, gaps, last, begin, end) {
     if (length > part.longest) [part.longest, part.transition] = [length, transition];
     return true;
   };
-  while (now > begin) {
+  for (let n = 0; now > begin && n < MOST_POLLS_OF_PATH; n++) {
     const first = rowFirst[at], wasReady = poll > first && isReady[state[poll - 1]] !== 0;
     let went = add("running", poll, time[poll]);
     if (wasReady) went = add("ready", poll - 1, time[poll - 1]) || went;
     stood = went ? 0 : stood + 1;
-    const waker = stood < MOST_AT_ONCE ? sourceOfPoll(section, at, poll) : null;
-    const by = waker === null ? -1 : wakingPoll(section, waker);
+    const waker = sourceOfPoll(section, at, poll);
+    // A task that woke itself did so in the poll before. By the clocks it may be this one.
+    const by = waker === null ? -1 : waker.row === at ? lastPoll(section, at, now, poll) : stood < MOST_AT_ONCE ? wakingPoll(section, waker) : -1;
     if (by >= 0) {
       [at, poll] = [waker.row, by];
       continue;
     }
     const wait = poll - (wasReady ? 2 : 1);
-    if (wait < first) {
-      add("unknown", poll, begin);
-      break;
-    }
+    if (wait < first) break;
     // A poll that followed another one at once has no wait before it.
     if (isRunning[state[wait]] === 0) {
       // They are sorted, and none overlaps another.
@@ -92,11 +93,9 @@ function criticalPath(section, gaps, last, begin, end) {
       add(gap === 0 || gaps[gap - 1][1] <= time[wait] ? "waiting" : "unknown", wait, time[wait]);
     }
     poll = lastPoll(section, at, now, wait + 1);
-    if (poll < 0) {
-      add("unknown", first, begin);
-      break;
-    }
+    if (poll < 0) break;
   }
+  add("unknown", last, begin);
   const parts = [...sums.values()].sort((a, b) => b.total - a.total);
   const own = section.rowOf(last);
   return { length: end - begin, tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts };
@@ -116,7 +115,10 @@ function lastPoll({ time, state, isRunning, rowFirst }, row, then, before = rowF
   return poll >= rowFirst[row] ? poll : -1;
 }
 
-const waitLine = (section, wait) => awaitOf(section, wait)?.label ?? spawnedAt(section, wait);
+function waitLine(section, wait) {
+  const place = awaitOf(section, wait);
+  return place === null || place.functions.length === 0 ? spawnedAt(section, wait) : place.label;
+}
 
 const spawnedAt = (section, transition) => `a task of ${section.groups[section.groupOfRow(section.rowOf(transition))].label}`;
 

@@ -47,7 +47,7 @@ const keysOf = (keys) => (/^([a-z?/+]|[←→↑↓])( |$)/.test(keys) ? keys.sp
 export const prepareHelp = () => {
   const dialog = byId("help");
   byId("help-body").replaceChildren(
-    make("section", {}, make("h3", {}, "Words"), make("dl", {}, ...MEANINGS.flatMap(([word, meaning]) => [make("dt", {}, word), make("dd", {}, meaning)]))),
+    make("section", {}, make("h3", {}, "Words"), make("dl", { class: "words" }, ...MEANINGS.flatMap(([word, meaning]) => [make("dt", {}, word), make("dd", {}, meaning)]))),
     ...HELP.map(([title, rows]) => make("section", {}, make("h3", {}, title),
       make("dl", {}, ...rows.flatMap(([keys, what]) => [
         make("dt", {}, ...keysOf(keys).flatMap((key, i) => (i > 0 ? [" ", make("kbd", {}, key)] : [make("kbd", {}, key)]))),

@@ -12,18 +12,20 @@ export const pathParts = (view, section, path, what, show) => {
   if (path === null || !path.hasOthers) return [];
   const colours = view.colours.sections[section.index];
   const rows = path.parts.slice(0, MOST_PARTS).map(({ kind, place, times, total, transition }) => {
+    const cells = [make("td", {}, formatNs(total)), make("td", { class: "share" }, formatShare(total / path.length))];
+    const data = { "data-kind": kind, "data-ns": total };
+    if (kind === "unknown") return make("tr", data, make("td", {}, "not known"), ...cells);
     const task = visible(section.name(section.rowOf(transition)));
-    const text = kind === "unknown" ? "not known" : visible(place);
-    const title = titleText(`${text}: ${times === 1 ? "once" : `${times} times, the longest of them`} in ${task}`);
-    return make("tr", {},
+    const title = titleText(`${visible(place)}: ${times === 1 ? "once" : `${times} times, the longest of them`} in ${task}`);
+    return make("tr", data,
       make("td", {}, swatchOf(colours[section.state[transition]]), make("button", { type: "button", class: "step", title, onclick: () => show({ kind: "span", section: section.index, transition }) },
-        shorten(`${kind}: ${text}`, 60), make("span", { class: "source" }, shorten(times === 1 ? task : `${task}, and ${times - 1} more`, 40)))),
-      make("td", {}, formatNs(total)), make("td", { class: "share" }, formatShare(total / path.length)));
+        shorten(`${kind}: ${visible(place)}`, 60), make("span", { class: "source" }, shorten(times === 1 ? task : `${task}, and ${times - 1} more`, 40)))),
+      ...cells);
   });
   const more = path.parts.length > MOST_PARTS ? make("p", { class: "hint" }, `${path.parts.length - MOST_PARTS} more parts are not listed.`) : null;
   return [
     make("h2", {}, `What the length of ${what} depended on`, make("span", { class: "count" }, path.tasks === 1 ? "1 task" : `${path.tasks} tasks`)),
-    make("table", { class: "totals path" }, make("tbody", {}, ...rows)),
+    make("table", { class: "totals path" }, make("caption", { class: "unseen" }, `What the length of ${what} depended on`), make("tbody", {}, ...rows)),
     more,
   ];
 };

@@ -16,22 +16,22 @@ export const periodsPart = (view, section, t0, t1) => {
 };
 
 const comparison = (view, section, t0, t1) => {
-  const changes = changesOf(view.model, section, t0, t1);
-  if (changes.length === 0) return [make("p", { class: "hint" }, "Nothing differs, or nothing is kept of the time before and after.")];
+  const { changes, isKept, isCounted, areWaitsCounted } = changesOf(view.model, section, t0, t1);
+  const hint = (text) => make("p", { class: "hint" }, text);
+  if (!isKept) return [hint("Nothing is kept of this time, or of the time before and after it.")];
+  if (!isCounted) return [hint("There are too many tasks, and gaps in the recording, to compare.")];
+  const left = areWaitsCounted ? [] : [hint("Waits are not compared: there are too many.")];
+  if (changes.length === 0) return [hint("Nothing differs."), ...left];
   const heading = (text) => make("th", { scope: "col" }, text);
-  const rows = Object.entries(TITLES).flatMap(([kind, title]) => {
+  const tables = Object.entries(TITLES).flatMap(([kind, title]) => {
     const of = changes.filter((change) => change.kind === kind);
     if (of.length === 0) return [];
-    return [
-      make("tr", {}, make("th", { scope: "colgroup", class: "period-kind" }, title), heading("before"), heading("during"), heading("after")),
-      ...of.map(({ label, average }) => make("tr", {},
-        make("td", { title: titleText(label) }, shorten(visible(label), 40)), ...average.map((tasks) => make("td", {}, averageText(tasks))))),
-    ];
+    return make("table", { class: "periods" },
+      make("thead", {}, make("tr", {}, heading(title), heading("before"), heading("during"), heading("after"))),
+      make("tbody", {}, ...of.map(({ label, average }) => make("tr", {},
+        make("th", { scope: "row", title: titleText(label) }, shorten(visible(label), 40)), ...average.map((tasks) => make("td", {}, averageText(tasks)))))));
   });
-  return [
-    make("h2", {}, "What differs", make("span", { class: "count" }, "on average at a time")),
-    make("table", { class: "periods" }, make("caption", { class: "unseen" }, "Tasks in each state before, during and after the selected time"), make("tbody", {}, ...rows)),
-  ];
+  return [make("h2", {}, "What differs", make("span", { class: "count" }, "on average at a time")), ...tables, ...left];
 };
 
 const averageText = (tasks) => (tasks === null ? "–" : tasks.toFixed(tasks < 10 ? 2 : tasks < 100 ? 1 : 0));

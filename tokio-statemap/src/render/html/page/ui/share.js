@@ -47,6 +47,7 @@ async function give(blob) {
 /** Draws the head and the timeline as they are shown. */
 function drawShown() {
   const picture = byId("picture"), bounds = picture.getBoundingClientRect();
+  if (bounds.width < 1 || bounds.height < 1) throw new Error("the timeline is hidden");
   const canvas = document.createElement("canvas"), g = canvas.getContext("2d");
   const style = getComputedStyle(document.body);
   const head = [[byId("title"), byId("facts")], [byId("answer")]].map((parts) => linesOf(g, parts, bounds.width - 2 * MARGIN));
