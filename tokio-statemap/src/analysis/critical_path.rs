@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::blame::Blame;
-use super::place::Place;
 use super::resumed::waited_in;
 use super::spelling::Spelling;
 use super::statement::{function_name, place_name};
@@ -159,6 +158,9 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
         went
     };
     for _ in 0..MOST_POLLS {
+        if now_ns <= begin_ns {
+            break;
+        }
         let of_task = &tasks[task];
         let this = &of_task.polls[poll];
         let mut went = go_back(task, Some(poll), PathState::Running, this.start_ns(), &mut now_ns);
@@ -228,11 +230,12 @@ impl Woken {
     }
 }
 
-/// What is known of a wait: the number of its lines, and that of the program's function that waits there, if there is one.
-#[derive(Clone, Copy)]
+/// What is known of a wait.
+#[derive(Clone)]
 struct OfWait {
-    lines: usize,
-    function: Option<usize>,
+    lines: String,
+    /// The program's function that waits there, if there is one.
+    function: Option<String>,
 }
 
 /// The parts of a way while they are summed up.
@@ -240,11 +243,9 @@ struct Sums<'t> {
     timeline: &'t Timeline,
     spelling: &'t Spelling,
     on_way: Vec<bool>,
-    numbers: Map<String, usize>,
     /// By the index of a wait, as soon as it was asked for.
     of_waits: Vec<Option<OfWait>>,
-    spawned: Map<Place, usize>,
-    parts: Map<(PathState, usize), PathPart>,
+    parts: Map<(PathState, String), PathPart>,
 }
 
 impl<'t> Sums<'t> {
@@ -253,20 +254,17 @@ impl<'t> Sums<'t> {
             timeline,
             spelling,
             on_way: vec![false; timeline.tasks.seen().len()],
-            numbers: Map::default(),
             of_waits: vec![None; timeline.places.waits.len()],
-            spawned: Map::default(),
             parts: Map::default(),
         }
     }
 
     fn add(&mut self, step: Step) {
         self.on_way[step.task] = true;
-        let place = self.place(step);
-        let (task, length_ns) =
-            (self.timeline.tasks.seen()[step.task].key, step.end_ns - step.start_ns);
-        let part = self.parts.get_or_insert_with((step.state, place), || PathPart {
-            state: step.state,
+        let (state, place) = (step.state, self.place(step));
+        let task = self.timeline.tasks.seen()[step.task].key;
+        let part = self.parts.get_or_insert_with((state, place), || PathPart {
+            state,
             place: String::new(),
             times: 0,
             total_ns: 0,
@@ -274,6 +272,7 @@ impl<'t> Sums<'t> {
             longest_task: task,
             longest_start_ns: 0,
         });
+        let length_ns = step.end_ns - step.start_ns;
         part.times += 1;
         part.total_ns += length_ns;
         if length_ns > part.longest_ns {
@@ -282,8 +281,8 @@ impl<'t> Sums<'t> {
         }
     }
 
-    /// Returns the number of the place of a step.
-    fn place(&mut self, step: Step) -> usize {
+    /// Returns the place of a step.
+    fn place(&mut self, step: Step) -> String {
         let timeline = self.timeline;
         let task = &timeline.tasks.seen()[step.task];
         let wait_after = |poll: Option<usize>| match poll {
@@ -291,10 +290,10 @@ impl<'t> Sums<'t> {
             None => task.carried_wait.and_then(|carried| carried.wait),
         };
         match (step.state, step.poll) {
-            (PathState::Unknown, _) => return self.number(String::new()),
+            (PathState::Unknown, _) => return String::new(),
             (PathState::Waiting, after) => {
                 if let Some(of_wait) = self.of_wait(wait_after(after)) {
-                    return of_wait.lines;
+                    return of_wait.lines.clone();
                 }
             }
             (state, Some(nth)) => {
@@ -302,53 +301,40 @@ impl<'t> Sums<'t> {
                 if state == PathState::Running && !timeline.samples(poll).is_empty() {
                     let blame = Blame::from_samples(timeline, poll);
                     if let Some(frame) = blame.and_then(Blame::place) {
-                        return self.number(function_name(&frame));
+                        return function_name(&frame);
                     }
                 }
                 // It is in the function that it waited in before, or waits in afterwards.
                 for wait in [wait_after(nth.checked_sub(1)), poll.wait()] {
                     let of_wait = self.of_wait(wait);
-                    if let Some(function) = of_wait.and_then(|of_wait| of_wait.function) {
+                    if let Some(function) = of_wait.and_then(|of_wait| of_wait.function.clone()) {
                         return function;
                     }
                 }
             }
             (_, None) => {}
         }
-        let place = self.spelling.place(task);
-        let numbers = &mut self.numbers;
-        *self.spawned.get_or_insert_with(place, || number(numbers, place_name(place)))
+        place_name(self.spelling.place(task))
     }
 
     /// Returns what is known of a wait.
-    fn of_wait(&mut self, wait: Option<WaitId>) -> Option<OfWait> {
+    fn of_wait(&mut self, wait: Option<WaitId>) -> Option<&OfWait> {
         let (id, timeline) = (wait?, self.timeline);
         let wait = timeline.wait(id)?;
-        if let Some(known) = *self.of_waits.get(id.index())? {
-            return Some(known);
-        }
-        let innermost = waited_in(timeline, id).into_iter().next();
-        let function = innermost.map(|frame| {
-            self.number(function_name(&StackFrame { file: None, line: None, ..frame }))
-        });
-        let of_wait = OfWait { lines: self.number(place_label(wait)), function };
-        self.of_waits[id.index()] = Some(of_wait);
-        Some(of_wait)
-    }
-
-    fn number(&mut self, place: String) -> usize {
-        number(&mut self.numbers, place)
+        let of_wait = self.of_waits.get_mut(id.index())?;
+        Some(of_wait.get_or_insert_with(|| {
+            let innermost = waited_in(timeline, id).into_iter().next();
+            let without_line = |frame| StackFrame { file: None, line: None, ..frame };
+            let function = innermost.map(|frame| function_name(&without_line(frame)));
+            OfWait { lines: place_label(wait), function }
+        }))
     }
 
     /// Returns the number of tasks on the way, and the parts.
     fn into_parts(self) -> (u64, Vec<PathPart>) {
-        let mut places = Vec::new();
-        for (place, _) in self.numbers {
-            places.push(place);
-        }
         let mut parts = Vec::new();
         for ((_, place), part) in self.parts {
-            parts.push(PathPart { place: places[place].clone(), ..part });
+            parts.push(PathPart { place, ..part });
         }
         crate::util::sort::by(&mut parts, |a, b| {
             (b.total_ns.cmp(&a.total_ns))
@@ -356,11 +342,6 @@ impl<'t> Sums<'t> {
         });
         (self.on_way.iter().map(|&on_way| u64::from(on_way)).sum(), parts)
     }
-}
-
-fn number(numbers: &mut Map<String, usize>, place: String) -> usize {
-    let next = numbers.len();
-    *numbers.get_or_insert_with(place, || next)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::Stuck;
-use crate::analysis::blame::Weights;
 use crate::analysis::blockers::{Awaited, Chain, HeldBy, LastWaits, WaitSet, wait_to_the_end};
 use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
@@ -118,7 +117,7 @@ struct Queue {
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
-    /// Where most of the waiting tasks were spawned, and the number of others from there, if all of these have ended.
+    /// Where the waiting tasks were spawned, and the number of others from there, if all of these have ended.
     all_ended: Option<(Place, u64)>,
 }
 
@@ -243,24 +242,28 @@ impl Places<'_> {
 }
 
 impl Places<'_> {
-    /// Returns where most of the tasks that wait at this line were spawned, and how many others from there have ended; `None` if one of
-    /// these is alive, or if there are none.
+    /// Returns where the tasks that wait at this line were spawned, and how many others from there have ended; `None` if one of
+    /// these is alive, if there are none, or if the waiting ones were spawned at several places.
     fn all_others_ended(&self, row: &WaitRow) -> Option<(Place, u64)> {
         let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
         let waits = |task: &Task| {
             let wait = wait_to_the_end(self.timeline, self.shutdown, task);
             wait.map(|_| is_at.has(task.polls.last().and_then(|last| last.wait())))
         };
-        let mut waiting = Weights::default();
+        let mut place = None;
         for task in self.timeline.tasks.seen() {
             if waits(task) == Some(true) {
-                waiting.add(self.spelling.place(task), 1);
+                let of_task = self.spelling.place(task);
+                if place.is_some_and(|place| place != of_task) {
+                    return None;
+                }
+                place = Some(of_task);
             }
         }
-        let place = *waiting.heaviest()?;
+        let place = place?;
         let mut ended = 0;
         for task in self.timeline.tasks.one_by_one() {
-            if Place::of_task(&task) != place {
+            if self.spelling.place(&task) != place {
                 continue;
             }
             match waits(&task) {

@@ -93,7 +93,7 @@ fn changed(title: &str, of_kind: &[&LineChange]) -> Vec<String> {
         lines.extend(wrap(&format!("{}: {}.", line.line.named(), line.times())));
         let head = ["", "polls", "held", "p50", "p50 of blocks", "p99", "longest", "ready p50"];
         let rows = [row("before", line.before.as_ref()), row("after", line.after.as_ref())];
-        lines.extend(table(&head, &rows, true));
+        lines.extend(table(&head, rows.as_flattened(), true));
     }
     if of_kind.len() > CHANGED {
         lines.extend([String::new(), format!("… and {} more", of_kind.len() - CHANGED)]);
@@ -156,7 +156,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
         [keep_right(&name, COLUMNS / 2), p50(&line.before), p50(&line.after), times, low, high]
     }));
     let mut lines = vec![String::new()];
-    lines.extend(table(&head, &rows, true));
+    lines.extend(table(&head, rows.as_flattened(), true));
     if others.len() > OTHERS {
         lines.push(format!("… and {} more", others.len() - OTHERS));
     }

@@ -22,11 +22,9 @@ impl Report {
         let is_listed = |function: &&ComputedIn| function.share >= LEAST;
         let mut cells = Vec::new();
         for function in computed.functions.iter().filter(is_listed).take(ROWS) {
-            cells.push([
-                function_name(&function.frame),
-                percent(function.share),
-                function.callers.first().map_or_else(|| "-".to_owned(), caller_name),
-            ]);
+            cells.push(function_name(&function.frame));
+            cells.push(percent(function.share));
+            cells.push(function.callers.first().map_or_else(|| "-".to_owned(), caller_name));
         }
         if cells.is_empty() {
             return Vec::new();

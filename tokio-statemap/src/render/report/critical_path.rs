@@ -30,20 +30,20 @@ impl Report {
                 PathState::Unknown => "not known",
                 _ => &part.place,
             };
-            cells.push([
-                clean(place).into_owned(),
-                part.state.to_string(),
-                human(part.total_ns),
-                percent(share_of(part.total_ns)),
-                part.times.to_string(),
-                human(part.longest_ns),
-                part.longest_task.to_string(),
-            ]);
+            cells.push(clean(place).into_owned());
+            cells.push(part.state.to_string());
+            cells.push(human(part.total_ns));
+            cells.push(percent(share_of(part.total_ns)));
+            cells.push(part.times.to_string());
+            cells.push(human(part.longest_ns));
+            cells.push(part.longest_task.to_string());
         }
         if rest_ns > 0 {
-            let others =
-                ["all others", "-", &human(rest_ns), &percent(share_of(rest_ns)), "-", "-", "-"];
-            cells.push(others.map(str::to_owned));
+            for cell in
+                ["all others", "-", &human(rest_ns), &percent(share_of(rest_ns)), "-", "-", "-"]
+            {
+                cells.push(cell.to_owned());
+            }
         }
         let mut lines = vec![String::new()];
         lines.extend(wrap(&format!(

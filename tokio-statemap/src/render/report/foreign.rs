@@ -52,7 +52,7 @@ impl DataReport {
                 human(state.longest_ns),
             ]);
         }
-        [vec![String::new()], table(&heads, &rows, true)].concat()
+        [vec![String::new()], table(&heads, rows.as_flattened(), true)].concat()
     }
 
     fn tag_lines(&self) -> Vec<String> {
@@ -71,7 +71,7 @@ impl DataReport {
             ]);
         }
         let mut lines = vec![String::new(), "The tags:".to_owned()];
-        lines.extend(table(&heads, &rows, true));
+        lines.extend(table(&heads, rows.as_flattened(), true));
         match self.groups.len().saturating_sub(TAGS) {
             0 => {}
             n => lines.push(format!("… and {n} more")),
@@ -97,7 +97,7 @@ impl DataReport {
             ]);
         }
         let mut lines = vec![String::new(), "The longest times in one state:".to_owned()];
-        lines.extend(table(&heads, &rows, false));
+        lines.extend(table(&heads, rows.as_flattened(), false));
         lines
     }
 }

@@ -23,7 +23,7 @@ impl Report {
         let heads = ["where, or spawned at", "issue", "number", "time", "delayed"];
         let mut cells = Vec::new();
         for issue in listed {
-            cells.push(cells_of(issue));
+            add_cells(issue, &mut cells);
         }
         let title = match self.recording.detail_ns {
             Some(_) => {
@@ -40,18 +40,16 @@ impl Report {
     }
 }
 
-fn cells_of(issue: &Issue) -> [String; 5] {
+fn add_cells(issue: &Issue, cells: &mut Vec<String>) {
     let (kind, evidence) = (issue.explanation(), issue.evidence());
     let place = evidence.place.map(|place| place.to_string());
-    [
-        evidence.frame.map(function_name).or(place).unwrap_or_else(|| "-".to_owned()),
-        kind.name.to_owned(),
-        count(evidence.number, kind.noun),
-        human(evidence.total_ns),
-        match evidence.delay {
-            Some(delay) => delayed(delay),
-            None if evidence.is_dropped => NOT_KEPT.to_owned(),
-            None => "-".to_owned(),
-        },
-    ]
+    cells.push(evidence.frame.map(function_name).or(place).unwrap_or_else(|| "-".to_owned()));
+    cells.push(kind.name.to_owned());
+    cells.push(count(evidence.number, kind.noun));
+    cells.push(human(evidence.total_ns));
+    cells.push(match evidence.delay {
+        Some(delay) => delayed(delay),
+        None if evidence.is_dropped => NOT_KEPT.to_owned(),
+        None => "-".to_owned(),
+    });
 }

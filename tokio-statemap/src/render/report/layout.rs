@@ -55,16 +55,6 @@ pub(in crate::render) fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Returns the lines of a table. The first cell of each row is a name. It is on the left, or else on the right of the
-/// other cells, in the room that they leave.
-pub(in crate::render) fn table<const N: usize>(
-    heads: &[&str; N],
-    rows: &[[String; N]],
-    has_names_first: bool,
-) -> Vec<String> {
-    table_of(heads, rows.as_flattened(), has_names_first)
-}
-
 /// Returns the heads followed by the cells of all rows, and the width of each column as measured by `width`.
 pub(super) fn cells_and_widths<'a>(
     heads: &[&'a str],
@@ -83,8 +73,13 @@ pub(super) fn cells_and_widths<'a>(
     (cells, widths)
 }
 
-/// Like [`table`], for any number of columns: this is compiled only once.
-fn table_of(heads: &[&str], rows: &[String], has_names_first: bool) -> Vec<String> {
+/// Returns the lines of a table, given the cells of all rows. The first cell of each row is a name. It is on the left, or else on
+/// the right of the other cells, in the room that they leave.
+pub(in crate::render) fn table(
+    heads: &[&str],
+    rows: &[String],
+    has_names_first: bool,
+) -> Vec<String> {
     let columns = heads.len();
     let (cells, widths) = cells_and_widths(heads, rows, width);
     let others: usize = widths[1..].iter().sum();

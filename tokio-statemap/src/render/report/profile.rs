@@ -80,16 +80,14 @@ impl Profile {
             let time = |of: fn(&Ended) -> u64| {
                 function.ended.as_ref().map_or_else(|| "-".to_owned(), |ended| human(of(ended)))
             };
-            cells.push([
-                clean(&function.name).into(),
-                function.calls.to_string(),
-                human(function.own_ns),
-                self.share(function),
-                human(function.total_ns),
-                time(|ended| ended.total.p50_ns),
-                time(|ended| ended.total.p99_ns),
-                time(|ended| ended.waiting.mean_ns),
-            ]);
+            cells.push(clean(&function.name).into());
+            cells.push(function.calls.to_string());
+            cells.push(human(function.own_ns));
+            cells.push(self.share(function));
+            cells.push(human(function.total_ns));
+            cells.push(time(|ended| ended.total.p50_ns));
+            cells.push(time(|ended| ended.total.p99_ns));
+            cells.push(time(|ended| ended.waiting.mean_ns));
         }
         let of = if is_whole_run { "" } else { " in the whole run" };
         let mut lines = vec![

@@ -96,7 +96,7 @@ impl Requests {
             ]);
             (kept, all) = (kept + parts.spans, all + row.count);
         }
-        lines.extend(table(&heads, &cells, true));
+        lines.extend(table(&heads, cells.as_flattened(), true));
         if !more.is_empty() {
             lines.push(format!("… and {} more", count(more.len() as u64, "kind")));
         }

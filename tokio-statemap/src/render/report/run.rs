@@ -278,7 +278,7 @@ impl Report {
         let heads = ["spawned at", "tasks", "polls", "total", "longest", "p50", "p99", "latency"];
         let mut cells = Vec::new();
         for row in &rows {
-            cells.push(location_cells(row));
+            add_location(row, &mut cells);
         }
         // It isn't known what the machine took of polls that aren't kept.
         let title = match self.recording.detail_ns {
@@ -323,26 +323,25 @@ impl Report {
         let mut cells = Vec::new();
         for poll in &self.longest_polls {
             let least = if poll.is_running || poll.is_cut { ">" } else { "" };
-            cells.push([
-                poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function_name),
-                moment(poll.start_ns),
-                format!("{least}{}", human(poll.own_ns)),
-                format!("{least}{}", human(poll.length_ns)),
-                poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
-                if poll.is_kept { delayed(poll.delay) } else { NOT_KEPT.to_owned() },
-            ]);
+            cells.push(poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function_name));
+            cells.push(moment(poll.start_ns));
+            cells.push(format!("{least}{}", human(poll.own_ns)));
+            cells.push(format!("{least}{}", human(poll.length_ns)));
+            cells.push(poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")));
+            cells.push(if poll.is_kept { delayed(poll.delay) } else { NOT_KEPT.to_owned() });
         }
         // The wall time is only shown if it differs from the length.
-        let table = if cells.iter().any(|cells| cells[2] != cells[3]) {
+        let table = if cells.chunks(heads.len()).any(|cells| cells[2] != cells[3]) {
             table(&heads, &cells, false)
         } else {
             let [name, at, length, _, worker, delayed] = heads;
-            let heads = [name, at, length, worker, delayed];
             let mut without = Vec::new();
-            for [name, at, length, _, worker, delayed] in cells {
-                without.push([name, at, length, worker, delayed]);
+            for (nth, cell) in cells.into_iter().enumerate() {
+                if nth % heads.len() != 3 {
+                    without.push(cell);
+                }
             }
-            table(&heads, &without, false)
+            table(&[name, at, length, worker, delayed], &without, false)
         };
         let mut lines = vec![
             String::new(),
@@ -376,19 +375,18 @@ fn worker_cell(worker: &WorkerShare) -> String {
     }
 }
 
-fn location_cells(row: &LocationRow) -> [String; 8] {
+fn add_location(row: &LocationRow, cells: &mut Vec<String>) {
     let off_worker = if row.off_worker_ns > 0 { "*" } else { "" };
     let time = |ns| {
         if row.polls == 0 { "-".to_owned() } else { human(ns) }
     };
-    [
-        row.place.to_string(),
-        row.tasks.to_string(),
-        row.polls.to_string(),
-        format!("{off_worker}{}", human(row.held_ns.saturating_add(row.off_worker_ns))),
-        time(row.longest_ns),
-        time(row.p50_ns),
-        time(row.p99_ns),
-        row.longest_ready_ns.map_or_else(|| "-".to_owned(), human),
-    ]
+    cells.push(row.place.to_string());
+    cells.push(row.tasks.to_string());
+    cells.push(row.polls.to_string());
+    let held_ns = row.held_ns.saturating_add(row.off_worker_ns);
+    cells.push(format!("{off_worker}{}", human(held_ns)));
+    cells.push(time(row.longest_ns));
+    cells.push(time(row.p50_ns));
+    cells.push(time(row.p99_ns));
+    cells.push(row.longest_ready_ns.map_or_else(|| "-".to_owned(), human));
 }

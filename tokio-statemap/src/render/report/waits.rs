@@ -26,15 +26,13 @@ impl Report {
         let mut cells = Vec::new();
         let listed = &waits.lines[..waits.lines.len().min(ROWS)];
         for row in listed {
-            cells.push([
-                clean(&row.label()).into_owned(),
-                row.times.to_string(),
-                human_sum(row.total_ns),
-                human(row.longest_ns),
-                human(row.p50_ns),
-                human(row.p99_ns),
-                row.now.to_string(),
-            ]);
+            cells.push(clean(&row.label()).into_owned());
+            cells.push(row.times.to_string());
+            cells.push(human_sum(row.total_ns));
+            cells.push(human(row.longest_ns));
+            cells.push(human(row.p50_ns));
+            cells.push(human(row.p99_ns));
+            cells.push(row.now.to_string());
         }
         let title = "Where tasks waited (now: how many waited there at the end):";
         let mut lines = vec![String::new(), title.to_owned()];
