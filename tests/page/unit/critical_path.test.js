@@ -86,3 +86,16 @@ test("short polls of a task that wakes itself are followed once", async () => {
   assert.deepEqual([path.tasks, path.hasOthers, all(path)], [1, false, 20_000_000]);
   assert.deepEqual(Object.keys(sums(path)).sort(), ["ready", "running"]);
 });
+
+test("what was dropped between two polls is unknown, also if the task woke itself", async () => {
+  const us = (all) => all.map(({ time, ...other }) => ({ ...other, time: time * 1000 }));
+  const main = { name: "main", root: true, transitions: us([
+    { time: 0, state: running, waker: 0 }, { time: 50, state: waiting },
+    { time: 890, state: ready }, { time: 900, state: running }, { time: 1000, state: completed },
+  ]) };
+  main.transitions[3].waker = main;
+  const groups = [{ label: "shop.rs:1:1", lanes: [[main]] }];
+  const sections = [{ title: "Tasks", kind: "tasks", states: TASK_STATES, hasWorkers: true, hasWakers: true, groups }];
+  const { sections: [section] } = await modelOf({ length: 2_000_000, sections }, 1000);
+  assert.deepEqual(sums(pathOfTask(section, [[100_000, 800_000]], 0)), { running: 150, ready: 10, unknown: 840 });
+});

@@ -33,9 +33,10 @@ const model = async () => {
 test("a task that is kept for another worker is told, with the poll that holds it up", async () => {
   const { sections: [workers, tasks] } = await model();
   const parked = workers.rowFirst[1] + 1;
-  const found = readyMeanwhile(workers, parked);
+  const found = readyMeanwhile(workers, [], parked);
   assert.equal(found.length, 1, "a short time doesn't count");
   const [{ transition, ns, by, isHeld }] = found;
   assert.deepEqual([tasks.name(tasks.rowOf(transition)), ns, tasks.name(tasks.rowOf(by)), isHeld], ["task-2", 19_010_000, "task-1", true]);
-  assert.deepEqual(readyMeanwhile(workers, parked - 1), [], "it isn't parked");
+  assert.deepEqual(readyMeanwhile(workers, [], parked - 1), [], "it isn't parked");
+  assert.deepEqual(readyMeanwhile(workers, [[3_000_000, 4_000_000]], parked), [], "what happened in a gap isn't known");
 });

@@ -164,15 +164,20 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
         let of_task = &tasks[task];
         let this = &of_task.polls[poll];
         let mut went = go_back(task, Some(poll), PathState::Running, this.start_ns(), &mut now_ns);
-        let woken = Woken::find(of_task, poll);
+        let woken = Woken::find(timeline, of_task, poll);
         let ready_ns = woken.at_ns.unwrap_or(this.start_ns());
         went |= go_back(task, Some(poll), PathState::Ready, ready_ns, &mut now_ns);
         at_once = if went { 0 } else { at_once + 1 };
         let before = poll.checked_sub(1);
+        let since_ns = match before {
+            Some(before) => of_task.polls[before].end_ns().unwrap_or(now_ns),
+            None => of_task.first_ns,
+        };
+        let is_in_gap = is_in_gap(timeline, since_ns, now_ns);
         // A task that woke itself did so in the poll before. By the clocks it may be this one.
         let is_by_itself = woken.by == Some(of_task.key);
         let waker = match before {
-            Some(before) if is_by_itself => Some((task, before)),
+            Some(before) if is_by_itself => (!is_in_gap).then_some((task, before)),
             _ => woken.poll(tasks, this).filter(|_| at_once < MOST_AT_ONCE),
         };
         if let Some((by, at)) = waker {
@@ -183,23 +188,20 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
             // Its beginning isn't known, or who spawned it.
             break;
         }
-        let since_ns = match before {
-            Some(before) => of_task.polls[before].end_ns().unwrap_or(now_ns),
-            None => of_task.first_ns,
-        };
-        // Gaps are sorted, and none overlaps another.
-        let gaps_before = timeline.gaps.partition_point(|&(from_ns, _)| from_ns < now_ns);
-        let last_gap = timeline.gaps[..gaps_before].last();
-        let state = match last_gap.is_some_and(|&(_, to_ns)| to_ns > since_ns) {
-            true => PathState::Unknown,
-            false => PathState::Waiting,
-        };
+        let state = if is_in_gap { PathState::Unknown } else { PathState::Waiting };
         go_back(task, before, state, since_ns, &mut now_ns);
         let Some(before) = before else { break };
         poll = before;
     }
     go_back(task, Some(poll), PathState::Unknown, begin_ns, &mut now_ns);
     Some(last_end_ns)
+}
+
+/// Returns whether nothing is kept of some time between these: records were dropped, or recording was stopped.
+fn is_in_gap(timeline: &Timeline, from_ns: u64, to_ns: u64) -> bool {
+    // Gaps are sorted, and none overlaps another.
+    let after = timeline.gaps.partition_point(|&(_, to)| to <= from_ns);
+    timeline.gaps.get(after).is_some_and(|&(from, _)| from < to_ns)
 }
 
 /// When a task became ready for a poll, and the task that woke or spawned it, as far as that is known.
@@ -209,12 +211,15 @@ struct Woken {
 }
 
 impl Woken {
-    fn find(task: &Task, poll: usize) -> Self {
-        // A task that was spawned is ready, and data says neither that nor by whom once more.
-        if poll == 0 && task.first_state == TaskState::Spawned {
-            return Self { at_ns: Some(task.first_ns), by: task.parent };
+    fn find(timeline: &Timeline, task: &Task, nth: usize) -> Self {
+        let poll = &task.polls[nth];
+        // A task that was spawned is ready for its first poll, and data doesn't say so once more. Where records were dropped, this may
+        // be a later poll.
+        let is_first = nth == 0 && task.first_state == TaskState::Spawned;
+        if is_first && !is_in_gap(timeline, task.first_ns, poll.start_ns()) {
+            let by = task.parent.filter(|_| task.spawned_ns.is_some());
+            return Self { at_ns: Some(task.first_ns), by };
         }
-        let poll = &task.polls[poll];
         let by = match poll.woken_by() {
             Some(WokenBy::Task(by)) => Some(by),
             _ => None,

@@ -282,3 +282,50 @@ fn short_polls_of_a_task_that_wakes_itself_are_followed_once() {
     );
     assert_eq!(path.length_ns, path.end_ns);
 }
+
+#[test]
+fn what_was_dropped_between_two_polls_is_unknown() {
+    let main = TaskKey::Root(0);
+    let by_itself = Some(WokenBy::Task(main));
+    let mut own = task(
+        main,
+        0,
+        None,
+        vec![
+            Poll::open(0, 1, Some(0)).ended(50_000),
+            Poll::open(900_000, 1, Some(0)).ready(Some(890_000)).by(by_itself).ended(1_000_000),
+        ],
+    );
+    own.first_state = TaskState::Running;
+    let mut dropped = timeline(vec![own]);
+    dropped.gaps = vec![(100_000, 800_000)];
+    let told = |timeline: &Timeline| {
+        let mut told = Vec::new();
+        for part in of_main(timeline).parts {
+            told.push((part.state, part.total_ns));
+        }
+        told
+    };
+    let expected =
+        [(PathState::Unknown, 840_000), (PathState::Running, 150_000), (PathState::Ready, 10_000)];
+    assert_eq!(told(&dropped), expected, "it may have been polled meanwhile");
+    // The first poll that is kept of a task need not be for its spawn.
+    let child = TaskKey::Spawned(7);
+    let last = Poll::open(990_000, 1, Some(0)).ready(Some(980_000)).by(Some(WokenBy::Task(child)));
+    let of_child = Poll::open(900_000, 1, Some(0)).ready(Some(890_000)).by(Some(WokenBy::Runtime));
+    let tasks = vec![
+        task(main, 0, None, vec![Poll::open(0, 1, Some(0)).ended(50_000), last.ended(1_000_000)]),
+        task(child, 20_000, Some(main), vec![of_child.ended(980_000)]),
+    ];
+    let mut spawned = timeline(tasks);
+    spawned.gaps = vec![(100_000, 800_000)];
+    let (running, ready) = (PathState::Running, PathState::Ready);
+    let expected = [
+        (PathState::Unknown, 890_000),
+        (running, 80_000),
+        (running, 10_000),
+        (ready, 10_000),
+        (ready, 10_000),
+    ];
+    assert_eq!(told(&spawned), expected);
+}

@@ -313,7 +313,8 @@ impl Finding for BusyWorkers {
                 false => format!("{} took {taken} of the workers' time.", capitalized(&tasks)),
             });
             if self.tasks_wake_themselves {
-                said.add(format!("They woke themselves again and again{}.", self.own_wakes_at()));
+                let they = if row.tasks == 1 { "It woke itself" } else { "They woke themselves" };
+                said.add(format!("{they} again and again{}.", self.own_wakes_at()));
             }
         }
         if self.are_too_few {

@@ -113,7 +113,7 @@ enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 struct Queue {
     kind: Kind,
-    /// The tasks that may hold it, if no wait ends any more, or that may have held it during the longest wait.
+    /// The tasks that may hold it, if no wait ends any more, or that may have held it during the longest wait that no task ended.
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,

@@ -81,6 +81,7 @@ pub(in crate::render) fn table(
     has_names_first: bool,
 ) -> Vec<String> {
     let columns = heads.len();
+    debug_assert_eq!(rows.len() % columns, 0, "{rows:?}");
     let (cells, widths) = cells_and_widths(heads, rows, width);
     let others: usize = widths[1..].iter().sum();
     // Narrow gaps are better than a name that is cut.

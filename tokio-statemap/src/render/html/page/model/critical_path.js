@@ -57,7 +57,7 @@ function criticalPath(section, gaps, last, begin, end) {
   if (section.waker === null) return null;
   const { time, state, isRunning, isReady, rowFirst } = section;
   const sums = new Map(), rows = new Set();
-  let now = end, at = section.rowOf(last), poll = last, stood = 0, gap = gaps.length;
+  let now = end, at = section.rowOf(last), poll = last, stood = 0;
   const add = (kind, transition, from) => {
     const start = Math.max(begin, Math.min(from, now)), length = now - start;
     now = start;
@@ -77,9 +77,12 @@ function criticalPath(section, gaps, last, begin, end) {
     let went = add("running", poll, time[poll]);
     if (wasReady) went = add("ready", poll - 1, time[poll - 1]) || went;
     stood = went ? 0 : stood + 1;
-    const waker = sourceOfPoll(section, at, poll);
+    const waker = sourceOfPoll(section, gaps, at, poll);
     // A task that woke itself did so in the poll before. By the clocks it may be this one.
-    const by = waker === null ? -1 : waker.row === at ? lastPoll(section, at, now, poll) : stood < MOST_AT_ONCE ? wakingPoll(section, waker) : -1;
+    const before = waker !== null && waker.row === at ? lastPoll(section, at, now, poll) : -1;
+    const by = waker === null ? -1
+      : waker.row === at ? (before >= 0 && !isInGap(gaps, section.endOf(before), now) ? before : -1)
+        : stood < MOST_AT_ONCE ? wakingPoll(section, waker) : -1;
     if (by >= 0) {
       [at, poll] = [waker.row, by];
       continue;
@@ -88,9 +91,7 @@ function criticalPath(section, gaps, last, begin, end) {
     if (wait < first) break;
     // A poll that followed another one at once has no wait before it.
     if (isRunning[state[wait]] === 0) {
-      // They are sorted, and none overlaps another.
-      while (gap > 0 && gaps[gap - 1][0] >= now) gap--;
-      add(gap === 0 || gaps[gap - 1][1] <= time[wait] ? "waiting" : "unknown", wait, time[wait]);
+      add(isInGap(gaps, time[wait], now) ? "unknown" : "waiting", wait, time[wait]);
     }
     poll = lastPoll(section, at, now, wait + 1);
     if (poll < 0) break;
@@ -101,10 +102,25 @@ function criticalPath(section, gaps, last, begin, end) {
   return { length: end - begin, tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts };
 }
 
-/** Returns who woke or spawned the task for a poll; null if that isn't known. The first poll of a task is for its spawn. */
-function sourceOfPoll(section, row, poll) {
+/** Returns whether nothing is kept of some time between these. Gaps are sorted, and none overlaps another. */
+function isInGap(gaps, from, to) {
+  let low = 0, high = gaps.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (gaps[middle][0] < to) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && gaps[low - 1][1] > from;
+}
+
+/**
+ * Returns who woke or spawned the task for a poll; null if that isn't known. The first poll of a task is for its spawn, unless earlier
+ * ones aren't kept.
+ */
+function sourceOfPoll(section, gaps, row, poll) {
   const first = section.rowFirst[row];
-  if (poll !== first + 1 || section.states[section.state[first]].role !== "spawned") return wakerOf(section, poll);
+  const isSpawned = poll === first + 1 && section.states[section.state[first]].role === "spawned";
+  if (!isSpawned || isInGap(gaps, section.time[first], section.time[poll])) return wakerOf(section, poll);
   return section.parent[row] < 0 ? null : { poll, row: section.parent[row] };
 }
 

@@ -83,7 +83,7 @@ export class SelectionTab {
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
       this.acts({ kind: "span", section: section.index, transition }),
-      ...readyPart(section, transition, this.actions.show),
+      ...readyPart(section, view.model.meta.gaps, transition, this.actions.show),
       ...chainParts(section, transition),
       ...(isWait(section, transition) ? pathParts(view, section, pathOfWait(section, view.model.meta.gaps, transition), "this wait", this.actions.show) : []),
       ...this.why(section, transition),
