@@ -5,14 +5,14 @@ use std::fmt;
 use super::blame::Blame;
 use super::resumed::waited_in;
 use super::spelling::Spelling;
-use super::statement::{function_name, place_name};
+use super::statement::{bare_name, function_name, place_name};
 use super::waits::place_label;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Poll, StackFrame, Task, TaskKey, Timeline, WaitId};
+use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
-/// What the length of a task depended on, such as that of `main`.
+/// The critical path of a task, such as `main`: the stretches of time on which its length depended.
 ///
 /// It is a way back from the task's end. Where a task was polled, or was ready and waited for a worker, the way stays with it.
 /// Where a task waited and another one woke it, the way goes on with that one, at the moment of the wake. Where the runtime, a
@@ -37,7 +37,7 @@ pub struct CriticalPath {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathPart {
-    /// What the tasks did.
+    /// The state of the tasks.
     pub state: PathState,
     /// For [`Running`](PathState::Running) the function that was sampled, or else the one that the task was in, and for
     /// [`Ready`](PathState::Ready) also that one. For [`Waiting`](PathState::Waiting) the line at which the task waited. Where
@@ -55,7 +55,7 @@ pub struct PathPart {
     pub longest_start_ns: u64,
 }
 
-/// What a task did on a critical path.
+/// The state of a task on a critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PathState {
@@ -65,8 +65,8 @@ pub enum PathState {
     Ready,
     /// It waited, and the runtime, a blocking task, or a thread woke it, or it isn't known who did.
     Waiting,
-    /// What happened isn't known: older events were dropped, recording was stopped, it isn't known who spawned the task, or the
-    /// path has very many polls.
+    /// Its state isn't known. Older events were dropped, or recording was stopped. It may also not be known who spawned the task,
+    /// or the path has more than 200 000 polls.
     Unknown,
 }
 
@@ -173,7 +173,7 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
             Some(before) => of_task.polls[before].end_ns().unwrap_or(now_ns),
             None => of_task.first_ns,
         };
-        let is_in_gap = is_in_gap(timeline, since_ns, now_ns);
+        let is_in_gap = timeline.gap_between(since_ns, now_ns).is_some();
         // A task that woke itself did so in the poll before. By the clocks it may be this one.
         let is_by_itself = woken.by == Some(of_task.key);
         let waker = match before {
@@ -197,13 +197,6 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
     Some(last_end_ns)
 }
 
-/// Returns whether nothing is kept of some time between these: records were dropped, or recording was stopped.
-fn is_in_gap(timeline: &Timeline, from_ns: u64, to_ns: u64) -> bool {
-    // Gaps are sorted, and none overlaps another.
-    let after = timeline.gaps.partition_point(|&(_, to)| to <= from_ns);
-    timeline.gaps.get(after).is_some_and(|&(from, _)| from < to_ns)
-}
-
 /// When a task became ready for a poll, and the task that woke or spawned it, as far as that is known.
 struct Woken {
     at_ns: Option<u64>,
@@ -216,7 +209,7 @@ impl Woken {
         // A task that was spawned is ready for its first poll, and data doesn't say so once more. Where records were dropped, this may
         // be a later poll.
         let is_first = nth == 0 && task.first_state == TaskState::Spawned;
-        if is_first && !is_in_gap(timeline, task.first_ns, poll.start_ns()) {
+        if is_first && timeline.gap_between(task.first_ns, poll.start_ns()).is_none() {
             let by = task.parent.filter(|_| task.spawned_ns.is_some());
             return Self { at_ns: Some(task.first_ns), by };
         }
@@ -235,7 +228,7 @@ impl Woken {
     }
 }
 
-/// What is known of a wait.
+/// The words for a wait.
 #[derive(Clone)]
 struct OfWait {
     lines: String,
@@ -322,15 +315,14 @@ impl<'t> Sums<'t> {
         place_name(self.spelling.place(task))
     }
 
-    /// Returns what is known of a wait.
+    /// Returns the words for a wait, if its place is known.
     fn of_wait(&mut self, wait: Option<WaitId>) -> Option<&OfWait> {
         let (id, timeline) = (wait?, self.timeline);
         let wait = timeline.wait(id)?;
         let of_wait = self.of_waits.get_mut(id.index())?;
         Some(of_wait.get_or_insert_with(|| {
             let innermost = waited_in(timeline, id).into_iter().next();
-            let without_line = |frame| StackFrame { file: None, line: None, ..frame };
-            let function = innermost.map(|frame| function_name(&without_line(frame)));
+            let function = innermost.map(|frame| bare_name(&frame));
             OfWait { lines: place_label(wait), function }
         }))
     }

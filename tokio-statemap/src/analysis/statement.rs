@@ -91,9 +91,14 @@ pub(super) fn capitalized(text: &str) -> String {
     capitalized
 }
 
+/// Returns the name of a function alone: `shop::render_invoice`. A name longer than a line is shortened.
+pub(super) fn bare_name(frame: &StackFrame) -> String {
+    keep_right(&clean(&frame.function), COLUMNS)
+}
+
 /// Returns `shop::render_invoice at src/shop.rs:21`. A part longer than a line is shortened.
 pub(crate) fn function_name(frame: &StackFrame) -> String {
-    let name = keep_right(&clean(&frame.function), COLUMNS);
+    let name = bare_name(frame);
     let word = if frame.line.is_some() { "at" } else { "in" };
     match source_line(frame) {
         Some(place) => format!("{name} {word} {}", keep_right(&clean(&place), COLUMNS)),

@@ -231,23 +231,15 @@ impl fmt::Display for HeldBy {
             0 => String::new(),
             others => format!(" and {}", count(others, "other")),
         };
-        let (then, hold, is_awaited, are, wait) = match (self.is_over, is_one) {
-            (true, true) => (
-                "During the longest wait that no task ended, ",
-                "have held",
-                "was",
-                "it was",
-                "waited",
-            ),
-            (true, false) => (
-                "During the longest wait that no task ended, ",
-                "have held",
-                "was",
-                "they were",
-                "waited",
-            ),
-            (false, true) => ("", "hold", "is", "it is", "waits"),
-            (false, false) => ("", "hold", "is", "they are", "wait"),
+        let (then, hold, is_awaited) = match self.is_over {
+            true => ("During the longest wait that no task ended, ", "have held", "was"),
+            false => ("", "hold", "is"),
+        };
+        let (are, wait) = match (self.is_over, is_one) {
+            (true, true) => ("it was", "waited"),
+            (true, false) => ("they were", "waited"),
+            (false, true) => ("it is", "waits"),
+            (false, false) => ("they are", "wait"),
         };
         write!(
             f,

@@ -1,7 +1,7 @@
 //! Tests of critical paths: random programs against a model that goes forward, and what is not known.
 
 use super::*;
-use crate::symbols::FrameOrigin;
+use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, Wait};

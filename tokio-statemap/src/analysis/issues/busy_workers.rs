@@ -155,7 +155,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
     });
     let between_share = share(between(row), taken(row))?;
-    // What a poll of less than this does is mostly to wake and to be woken.
+    // A shorter poll does little but wake its task again.
     let are_short = row.held_ns / row.worker_polls.max(1) < SHORT_NS;
     let polls = if between_share > 0.5 || are_short {
         ManyPolls::find(timeline, row.place)

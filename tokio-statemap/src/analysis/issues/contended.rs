@@ -239,9 +239,7 @@ impl Places<'_> {
         !for_pool.is_empty()
             && 2 * spots(self.timeline, self.shutdown, &for_pool).sum_ns >= total_ns
     }
-}
 
-impl Places<'_> {
     /// Returns where the tasks that wait at this line were spawned, and how many others from there have ended; `None` if one of
     /// these is alive, if there are none, or if the waiting ones were spawned at several places.
     fn all_others_ended(&self, row: &WaitRow) -> Option<(Place, u64)> {
@@ -302,7 +300,7 @@ impl Places<'_> {
     }
 }
 
-/// Returns these waits, the longest first.
+/// Returns these waits: their sum, and the longest of them.
 fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Spots {
     let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
     let mut spots = Spots::default();

@@ -14,7 +14,7 @@ use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
-use crate::analysis::statement::{Statement, capitalized, function_name, n_tasks_of};
+use crate::analysis::statement::{Statement, bare_name, capitalized, n_tasks_of};
 use crate::analysis::waits::{WaitRow, Waits, line_of, place_label};
 use crate::trace::timeline::{
     FrameOrigin, Shutdown, StackFrame, Task, TaskKey, Timeline, Wait, Waiting,
@@ -109,8 +109,7 @@ impl Before {
 
     fn sentence(&self) -> String {
         let Self { task, function, at } = self;
-        let function = StackFrame { file: None, line: None, ..function.clone() };
-        format!("Before that, {task} had waited in {} at {}.", function_name(&function), clean(at))
+        format!("Before that, {task} had waited in {} at {}.", bare_name(function), clean(at))
     }
 }
 

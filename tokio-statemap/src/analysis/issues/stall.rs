@@ -213,7 +213,7 @@ fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<(u64, u64)> {
     }
     let mut silences = Vec::new();
     for (from_ns, to_ns) in activity.silences() {
-        if !timeline.gaps.iter().any(|&(from, to)| from < to_ns && from_ns < to) {
+        if timeline.gap_between(from_ns, to_ns).is_none() {
             silences.push((from_ns, to_ns));
         }
     }

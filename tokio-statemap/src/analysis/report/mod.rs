@@ -83,8 +83,8 @@ pub struct Report {
     /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if only root
     /// futures did.
     pub still_waiting: Vec<StillWaiting>,
-    /// What the length of `main` depended on, or that of the root future that lived longest if there are several. `None` if it
-    /// hasn't ended, if it depended on no other task, or if that isn't known.
+    /// The critical path of `main`. If there are several root futures, it is that of the one that lived longest. `None` if that one
+    /// hasn't ended, if its length depended on no other task, or if the path isn't known.
     pub critical_path: Option<CriticalPath>,
     spelling: Spelling,
 }

@@ -3,6 +3,7 @@
 import { lastNotAfter } from "../data/section.js";
 import { awaitOf } from "./awaits.js";
 import { shortName, sourceOf } from "./frames.js";
+import { isInGap } from "./lanes.js";
 import { whyOf } from "./why.js";
 import { wakerOf, wakingPoll } from "./wakers.js";
 
@@ -100,17 +101,6 @@ function criticalPath(section, gaps, last, begin, end) {
   const parts = [...sums.values()].sort((a, b) => b.total - a.total);
   const own = section.rowOf(last);
   return { length: end - begin, tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts };
-}
-
-/** Returns whether nothing is kept of some time between these. Gaps are sorted, and none overlaps another. */
-function isInGap(gaps, from, to) {
-  let low = 0, high = gaps.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (gaps[middle][0] < to) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 && gaps[low - 1][1] > from;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Finds the state of a lane at a moment, and how long the lane was in each state: in O(log n), by sums at every 32nd
 // transition. Sums of whole ns are exact.
 
-import { lastNotAfter } from "../data/section.js";
+import { firstIndex, lastNotAfter } from "../data/section.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
 
@@ -169,6 +169,18 @@ export function recordedWithin(gaps, t0, t1) {
   }
   if (from < t1 || found.length === 0) found.push([Math.min(from, t1), t1]);
   return found;
+}
+
+/**
+ * Returns whether nothing is kept of some time between these.
+ * @param {[number, number][]} gaps by time, none of which overlaps another
+ * @param {number} from
+ * @param {number} to
+ * @returns {boolean}
+ */
+export function isInGap(gaps, from, to) {
+  const before = firstIndex(0, gaps.length, (k) => gaps[k][0] >= to) - 1;
+  return before >= 0 && gaps[before][1] > from;
 }
 
 /** Returns how much of a time is kept in detail, in ns. */

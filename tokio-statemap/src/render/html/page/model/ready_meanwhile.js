@@ -1,5 +1,6 @@
 // Tasks that were ready while a worker was parked.
 
+import { isInGap } from "./lanes.js";
 import { wakerOf, wakingPoll } from "./wakers.js";
 
 /**
@@ -40,7 +41,7 @@ export function readyMeanwhile(workers, gaps, transition) {
       if (tasks.isReady[tasks.state[i]] === 0) continue;
       const ns = Math.min(tasks.endOf(i), to) - Math.max(tasks.time[i], from);
       if (ns < LEAST_READY_NS || (found.length === MOST_READY && ns <= found[MOST_READY - 1].ns)) continue;
-      if (gaps.some(([begin, end]) => begin < tasks.endOf(i) && end > tasks.time[i])) continue;
+      if (isInGap(gaps, tasks.time[i], tasks.endOf(i))) continue;
       const waker = wakerOf(tasks, i), by = waker === null ? -1 : wakingPoll(tasks, waker);
       // It was kept for the worker of the poll that woke it, if that polled it as soon as it was free.
       const next = i + 1 < last && tasks.isRunning[tasks.state[i + 1]] !== 0 ? i + 1 : -1;
