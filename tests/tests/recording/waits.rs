@@ -10,6 +10,7 @@
 
 mod holders;
 mod hostile;
+mod locals;
 mod no_waker;
 mod random;
 mod runtimes;

@@ -9,6 +9,10 @@ use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
+#[cfg(has_wakes)]
+use crate::recorder::task_id;
+#[cfg(has_wakes)]
+use crate::sys::task_waker::Cloned;
 
 /// The most things that a task may wait for at the same time, as far as they are recorded.
 const MOST: usize = 8;
@@ -23,6 +27,8 @@ thread_local! {
     /// Not 0 while the polled task is known to have no waker. A clone or a wake on this thread ends that. The number is
     /// the [`seen::generation`] at the moment when this became known.
     static NO_WAKER: Cell<usize> = const { Cell::new(0) };
+    /// The end of the stack of the innermost poll of a probe.
+    static END_OF_PROBE: Cell<Option<StackEnd>> = const { Cell::new(None) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -170,31 +176,75 @@ pub(crate) fn task_ends() {
     }
 }
 
-/// Called as a waker of the task at this address is cloned on this thread.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-#[inline]
-pub(crate) fn task_waker_cloned(task: usize) {
+/// Called as a waker of the task is cloned on this thread. `is_local` tells whether this is a poll of the task within the
+/// one that is known, and notes where it waits.
+#[cfg(has_wakes)]
+#[inline(always)]
+pub(crate) fn task_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
     task_has_no_waker(false);
     // A probe is notified by its own waker.
     if !IS_OF_RUNTIME.with(Cell::get) {
+        if !is_outside() {
+            is_local(task);
+        }
         return;
     }
     OF_RUNTIME.with(|of| {
         // A task that keeps a waker waits for that.
-        if number() == 1 && of.is_own_wake.get() {
+        if number() == 1 && of.is_own_wake.get() && of.task.get() == task.address() {
             forget_after(0);
         }
         if number() == 0 {
+            let id = tokio::task::try_id();
+            if !id.is_some_and(|id| waking::is_polled(task_id::number(id))) && is_local(task) {
+                return;
+            }
             of.is_own_wake.set(false);
-            of.task.set(task);
-            of.id.set(tokio::task::try_id());
+            of.task.set(task.address());
+            of.id.set(id);
         }
-        match of.task.get() == task {
+        match of.task.get() == task.address() {
             true => of.captures.capture(),
+            false if is_local(task) => {}
             // Wakers of two tasks are cloned in one poll. It isn't known which of them is the polled task's own.
             false => NUMBER.with(|number| number.set(LOST)),
         }
     });
+}
+
+/// The captures of a task that is polled within the poll of another one.
+#[cfg(has_wakes)]
+pub(super) struct OfLocal {
+    captures: Captures,
+    number: Cell<usize>,
+}
+
+#[cfg(has_wakes)]
+impl OfLocal {
+    pub(super) const fn new() -> Self {
+        Self { captures: Captures::new(), number: Cell::new(0) }
+    }
+
+    /// Forgets what was captured before.
+    pub(super) fn begin(&self) {
+        self.number.set(0);
+    }
+
+    /// Captures where the thread is, up to the poll around it. Returns what the task waits for, with what was captured
+    /// since [`begin`](Self::begin). It has no instrumented calls: it isn't known here which of them are its own.
+    pub(super) fn capture(&self) -> WaitId {
+        self.captures.end.set(match IS_OF_RUNTIME.with(Cell::get) {
+            true => OF_RUNTIME.with(|of| of.captures.end.get()),
+            false => END_OF_PROBE.with(Cell::get),
+        });
+        self.captures.calls_before.set(call_stack::depth());
+        // The captures of the poll around it go on after this.
+        let around = NUMBER.with(|number| number.replace(self.number.get()));
+        self.captures.capture();
+        let wait = self.captures.wait();
+        self.number.set(NUMBER.with(|number| number.replace(around)));
+        wait
+    }
 }
 
 /// Called as the task with this id, which is at this address, is woken by reference on this thread while it is polled and
@@ -241,6 +291,7 @@ pub(crate) struct ProbePoll {
     /// [`NUMBER`] of the poll that this one is in.
     outer: usize,
     was_of_runtime: bool,
+    end_of_outer: Option<StackEnd>,
 }
 
 impl ProbePoll {
@@ -248,10 +299,12 @@ impl ProbePoll {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let captures = Captures::new();
-        captures.end.set(Some(StackEnd::here()));
+        let end = Some(StackEnd::here());
+        captures.end.set(end);
         captures.calls_before.set(call_stack::depth());
         Self {
             captures,
+            end_of_outer: END_OF_PROBE.with(|of_probe| of_probe.replace(end)),
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
         }
@@ -269,6 +322,7 @@ impl Deref for ProbePoll {
 impl Drop for ProbePoll {
     fn drop(&mut self) {
         NUMBER.with(|number| number.set(self.outer));
+        END_OF_PROBE.with(|end| end.set(self.end_of_outer));
         IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(self.was_of_runtime));
     }
 }

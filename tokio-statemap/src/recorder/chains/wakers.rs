@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use super::table::UNKNOWN;
-use super::{capture, seen, waking};
+use super::{capture, locals, seen, waking};
 use crate::recorder::task_id::number;
 use crate::recorder::{process, wakes};
-use crate::sys::task_waker::{self, Observer, Sees, Unseen};
+use crate::sys::task_waker::{self, Cloned, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
@@ -41,6 +41,10 @@ impl Wakers {
     pub(crate) fn watch(&self) {
         let mut state = lock(&self.0);
         if !state.is_watching {
+            // What was seen before isn't so any more, as nothing was seen meanwhile.
+            if !are_watched() {
+                locals::forget_all();
+            }
             let watched = task_waker::install::<Captures>(state.take_ready_times);
             state.is_watching = watched.is_ok();
             state.are_seen = watched.is_ok();
@@ -60,9 +64,12 @@ impl Wakers {
             return;
         }
         if std::mem::take(&mut lock(&self.0).is_watching) {
-            WATCHING.fetch_sub(1, Ordering::Relaxed);
+            let is_last = WATCHING.fetch_sub(1, Ordering::Relaxed) == 1;
             seen::ends();
             task_waker::uninstall::<Captures>();
+            if is_last {
+                locals::let_go();
+            }
         }
     }
 
@@ -113,13 +120,18 @@ impl Drop for Wakers {
     }
 }
 
+/// Returns whether this is a poll of a task of a `LocalSet`, and notes where it waits.
+fn is_local(task: Cloned<'_>) -> bool {
+    locals::cloned(task, are_watched() && seen::are_wakes_seen())
+}
+
 /// Captures where tasks begin to wait.
 struct Captures;
 
 impl Observer for Captures {
     #[inline]
-    fn cloned(task: *const ()) {
-        capture::task_waker_cloned(task.addr());
+    fn cloned(task: Cloned<'_>) {
+        capture::task_waker_cloned(task, is_local);
     }
 
     #[inline]

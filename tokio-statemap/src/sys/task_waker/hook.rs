@@ -5,13 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{RawWaker, Waker};
 
 use super::table::{OfEach, Table, in_a_task};
-use super::{Unseen, ids, refs};
+use super::{Cloned, Unseen, ids, refs};
 use crate::sys::filter;
 
 /// An observer of the wakers of all tasks.
 pub(crate) trait Observer {
-    /// Called by the thread that clones a waker of the task at this address, before the clone.
-    fn cloned(task: *const ());
+    /// Called by the thread that clones a waker of the task, before the clone.
+    fn cloned(task: Cloned<'_>);
 
     /// Called by the thread that drops the last waker of the task with this id while the task is polled, before the
     /// drop.
@@ -186,13 +186,35 @@ fn ours<O: Observer>() -> OfEach<usize> {
 ///
 /// The same as for the function that it stands in for: `task` is the data of a waker of Tokio's.
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
-    O::cloned(task);
+    // SAFETY: as for this function.
+    O::cloned(unsafe { Cloned::new(task) });
+    // SAFETY: as for this function.
+    unsafe { add_reference(task) }
+}
+
+/// Clones a waker of the task by Tokio's function.
+///
+/// # Safety
+///
+/// The same as for [`clone`].
+#[inline(always)]
+pub(super) unsafe fn add_reference(task: *const ()) -> RawWaker {
     let tokios = TOKIOS[CLONE].load(Ordering::Acquire);
     // SAFETY: it is what the table had for this function, and is called with what that is called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
     let tokios: unsafe fn(*const ()) -> RawWaker = unsafe { std::mem::transmute(tokios) };
     // SAFETY: as for this function.
     unsafe { tokios(task) }
+}
+
+/// Drops a waker of the task by Tokio's function.
+///
+/// # Safety
+///
+/// The same as for [`clone`]. The reference was added by [`add_reference`].
+pub(super) unsafe fn remove_reference(task: *const ()) {
+    // SAFETY: as for this function.
+    unsafe { call_tokios::<DROP>(task) };
 }
 
 /// # Safety

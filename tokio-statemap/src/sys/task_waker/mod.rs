@@ -5,6 +5,8 @@
 //! `docs/decisions/0010-waits.md` says why it is written to all the same, and what can happen.
 
 #[cfg(has_wakes)]
+mod held;
+#[cfg(has_wakes)]
 mod hook;
 #[cfg(has_wakes)]
 mod ids;
@@ -15,6 +17,8 @@ mod refs;
 #[cfg(has_wakes)]
 mod table;
 
+#[cfg(has_wakes)]
+pub(crate) use held::{Cloned, Held, Look, Reference, Stage};
 #[cfg(has_wakes)]
 pub(crate) use hook::{Observer, Sees, install, uninstall};
 

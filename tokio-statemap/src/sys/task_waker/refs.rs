@@ -1,4 +1,4 @@
-//! Tells whether a waker is the last one of its task.
+//! Tells whether a waker is the last one of its task, and the stage of a task.
 //!
 //! The first word of a task's header has the task's state, in the lowest bits, and the number of references to the
 //! task: one of the runtime, another while the task is polled or about to be, one of the handle to join it, and one for
@@ -10,19 +10,27 @@ use std::task::Waker;
 
 use tokio::task::JoinHandle;
 
-use super::table::beside_an_idle_task;
+use super::held::Stage;
+use super::table::{beside_an_ended_task, beside_an_idle_task, in_a_task};
 
 /// The bits that say whether the task waits, is polled, is about to be polled, or has ended.
 const STAGE: usize = 0b111;
 const WAITS: usize = 0;
 const IS_POLLED: usize = 1;
+const ENDED: usize = 2;
+/// Set if the task was woken, and not polled since.
+const IS_WOKEN: usize = 4;
 /// Set if there is a handle to join the task.
 const HAS_JOIN_HANDLE: usize = 1 << 3;
+/// Set if the task is to be dropped.
+const IS_ABORTED: usize = 1 << 5;
 /// The value of one reference.
 const ONE: usize = 1 << 6;
 
 /// `true` once it is known that states are like this.
 static ARE_KNOWN: AtomicBool = AtomicBool::new(false);
+/// `true` once it is known that all stages are like this.
+static ARE_STAGES_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// Finds out whether states are like this, once.
 pub(super) fn find() {
@@ -30,7 +38,51 @@ pub(super) fn find() {
     FOUND.get_or_init(|| {
         let are_known = beside_an_idle_task(are_as_expected).unwrap_or(false);
         ARE_KNOWN.store(are_known, Ordering::Release);
+        ARE_STAGES_KNOWN.store(are_known && are_stages_as_expected(), Ordering::Release);
     });
+}
+
+/// Returns whether the stages of tasks of our own are what they are expected to be.
+fn are_stages_as_expected() -> bool {
+    fn stage_of(waker: &Waker) -> Stage {
+        // SAFETY: it is a waker of a task of Tokio's. Test: `recording::waits::locals`.
+        stage_in(unsafe { state(waker.data()) })
+    }
+    let is_polled = in_a_task(|waker| {
+        let before = stage_of(waker) == Stage::IsPolled { is_woken: false };
+        waker.wake_by_ref();
+        usize::from(before && stage_of(waker) == Stage::IsPolled { is_woken: true })
+    });
+    let waits = beside_an_idle_task(|waker, _| {
+        let waits = stage_of(waker) == Stage::Waits;
+        waker.wake_by_ref();
+        waits && stage_of(waker) == Stage::IsReady
+    });
+    let is_aborted = beside_an_idle_task(|waker, joins| {
+        joins.abort();
+        stage_of(waker) == Stage::Ended
+    });
+    let has_ended = beside_an_ended_task(|waker| stage_of(waker) == Stage::Ended);
+    is_polled == Some(1) && [waits, is_aborted, has_ended] == [Some(true); 3]
+}
+
+fn stage_in(state: usize) -> Stage {
+    match state & STAGE {
+        _ if state & (ENDED | IS_ABORTED) != 0 => Stage::Ended,
+        WAITS => Stage::Waits,
+        IS_WOKEN => Stage::IsReady,
+        stage => Stage::IsPolled { is_woken: stage & IS_WOKEN != 0 },
+    }
+}
+
+/// Returns the stage of a task; `None` if that can't be known.
+///
+/// # Safety
+///
+/// The same as for [`is_last`].
+pub(super) unsafe fn stage(task: *const ()) -> Option<Stage> {
+    // SAFETY: as for this function.
+    ARE_STAGES_KNOWN.load(Ordering::Relaxed).then(|| stage_in(unsafe { state(task) }))
 }
 
 /// Returns whether the only waker of a waiting task is told from one of two, with and without a handle to join the
