@@ -270,34 +270,6 @@ fn tasks_of_a_runtime_within_a_poll_are_none() {
 }
 
 #[test]
-fn thousands_are_kept_and_the_rest_is_counted() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            for _ in 0..30 {
-                let tasks: Vec<_> = (0..1000).map(|_| spawn_local(waits(Rc::default()))).collect();
-                settle().await;
-                assert_eq!(collector.snapshot().local_tasks.len(), 1000);
-                tasks.iter().for_each(JoinHandle::abort);
-                settle().await;
-            }
-            let before = collector.snapshot().places.not_kept;
-            (0..20_000).for_each(|_| drop(spawn_local(waits(Rc::default()))));
-            // A set polls 61 tasks each time.
-            for _ in 0..50 {
-                settle().await;
-            }
-            let timeline = collector.snapshot();
-            let shown = timeline.local_tasks.len() as u64;
-            assert!(shown <= 16_384, "{shown}");
-            assert!(timeline.places.not_kept - before + shown >= 20_000, "{shown}");
-        }),
-    );
-}
-
-#[test]
 fn what_was_seen_before_a_stop_is_not_taken_for_what_is_now() {
     let (collector, runtime) = runtime(0);
     let set = LocalSet::new();

@@ -33,7 +33,6 @@ thread_local! {
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
         task: Cell::new(0),
-        id: Cell::new(None),
         is_own_wake: Cell::new(false),
         nested: Cell::new(0),
         of_probe: Cell::new(OUTSIDE),
@@ -49,11 +48,9 @@ const LOST: usize = OUTSIDE - 1;
 /// The captures of the task that the runtime polls on a thread.
 struct OfRuntime {
     captures: Captures,
-    /// The address of the task whose waker was cloned first in the poll: most likely the polled task.
+    /// The address of the task whose waker was cloned first in the poll, where wakers don't tell of whom they are.
     #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
     task: Cell<usize>,
-    /// The task that Tokio named as the polled one at that moment.
-    id: Cell<Option<tokio::task::Id>>,
     /// `true` if the only chain is where the task woke itself, and not where a waker was cloned.
     #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
     is_own_wake: Cell<bool>,
@@ -69,11 +66,13 @@ struct OfRuntime {
 /// polls the task: what is around that function is no part of the task.
 #[inline(always)]
 pub(crate) fn task_poll_starts(task: u64) {
+    // Not in a closure, which has a frame of its own where nothing is optimised.
+    let end = StackEnd::here();
     let outer = NUMBER.with(|number| number.replace(0));
     let polled_before = waking::task_poll_starts(task);
     let was_of_runtime = IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(true));
     OF_RUNTIME.with(|of| {
-        of.captures.end.set(Some(StackEnd::here()));
+        of.captures.end.set(Some(end));
         of.captures.calls_before.set(call_stack::depth());
     });
     if outer != OUTSIDE {
@@ -127,7 +126,7 @@ fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
 /// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
 /// [`UNKNOWN`]. Returns [`NOTHING`] if the task has no waker and isn't woken.
 #[inline]
-pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
+pub(crate) fn task_poll_ends() -> Option<WaitId> {
     let has_no_waker = has_no_waker();
     let number = number();
     // Nothing is watched, or nothing was when the poll started.
@@ -140,17 +139,15 @@ pub(crate) fn task_poll_ends(task: tokio::task::Id) -> Option<WaitId> {
         waking::poll_ends(Before::UNKNOWN);
         return has_no_waker.then_some(NOTHING);
     }
-    let wait = task_waits(number, task);
+    let wait = task_waits(number);
     if has_no_waker { Some(NOTHING) } else { wait }
 }
 
 #[inline(never)]
-fn task_waits(number: usize, task: tokio::task::Id) -> Option<WaitId> {
+fn task_waits(number: usize) -> Option<WaitId> {
     OF_RUNTIME.with(|of| {
         let wait = match number {
             0 => None,
-            // A runtime without our hooks may have polled its own task within this one's poll.
-            _ if of.id.get() != Some(task) => Some(UNKNOWN),
             _ => Some(of.captures.wait()),
         };
         let nested = of.nested.get();
@@ -182,31 +179,42 @@ pub(crate) fn task_ends() {
 #[inline(always)]
 pub(crate) fn task_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
     task_has_no_waker(false);
-    // A probe is notified by its own waker.
-    if !IS_OF_RUNTIME.with(Cell::get) {
-        if !is_outside() {
-            is_local(task);
-        }
+    let is_own = task.id().is_some_and(waking::is_polled);
+    if is_own && IS_OF_RUNTIME.with(Cell::get) {
+        OF_RUNTIME.with(|of| {
+            // A task that keeps a waker waits for that.
+            if of.is_own_wake.replace(false) && number() == 1 {
+                forget_after(0);
+            }
+            of.captures.capture();
+        });
+    } else if !is_own && !is_outside() {
+        other_waker_cloned(task, is_local);
+    }
+}
+
+/// Called as a waker is cloned in a poll, and isn't known to be the polled task's own.
+#[cfg(has_wakes)]
+#[cold]
+#[inline(never)]
+fn other_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
+    // What this task has got from somewhere else says nothing of where it waits.
+    if is_local(task) || task.id().is_some() || !IS_OF_RUNTIME.with(Cell::get) {
         return;
     }
+    // It isn't known where ids are. The task whose waker is cloned first is most likely the polled one, if it isn't
+    // that of a runtime without our hooks within the poll.
     OF_RUNTIME.with(|of| {
-        // A task that keeps a waker waits for that.
-        if number() == 1 && of.is_own_wake.get() && of.task.get() == task.address() {
-            forget_after(0);
-        }
-        if number() == 0 {
-            let id = tokio::task::try_id();
-            if !id.is_some_and(|id| waking::is_polled(task_id::number(id))) && is_local(task) {
-                return;
-            }
-            of.is_own_wake.set(false);
+        let is_first = number() == 0;
+        if is_first {
             of.task.set(task.address());
-            of.id.set(id);
         }
-        match of.task.get() == task.address() {
+        let is_polled = || {
+            let id = tokio::task::try_id();
+            id.is_some_and(|id| waking::is_polled(task_id::number(id)))
+        };
+        match of.task.get() == task.address() && (!is_first || is_polled()) {
             true => of.captures.capture(),
-            false if is_local(task) => {}
-            // Wakers of two tasks are cloned in one poll. It isn't known which of them is the polled task's own.
             false => NUMBER.with(|number| number.set(LOST)),
         }
     });
@@ -247,16 +255,14 @@ impl OfLocal {
     }
 }
 
-/// Called as the task with this id, which is at this address, is woken by reference on this thread while it is polled and
-/// has no waker. If it wakes itself in a poll that cloned none, then what the poll ends at is this wake: the task no longer
-/// waits for what it waited for before.
+/// Called as the task with this id is woken by reference on this thread while it is polled and has no waker. If it wakes
+/// itself in a poll that cloned none, then what the poll ends at is this wake: the task no longer waits for what it waited
+/// for before.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
-pub(crate) fn task_woken_by_ref(task: usize, id: u64) {
+pub(crate) fn task_woken_by_ref(id: u64) {
     if number() == 0 && waking::is_polled(id) && IS_OF_RUNTIME.with(Cell::get) {
         OF_RUNTIME.with(|of| {
-            of.task.set(task);
-            of.id.set(tokio::task::try_id());
             of.is_own_wake.set(true);
             of.captures.capture();
         });

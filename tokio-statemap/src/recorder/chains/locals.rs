@@ -332,10 +332,10 @@ pub(super) fn let_go() {
 pub(super) fn forget_all() {
     let Some(look) = look() else { return };
     let mut gone = Vec::new();
-    ARE_USED.store(false, Ordering::Relaxed);
     for (_, set, way) in used() {
         gone.extend(set.free(way, &look));
     }
+    ARE_USED.store(false, Ordering::Relaxed);
     drop(look);
 }
 

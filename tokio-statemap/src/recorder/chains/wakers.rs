@@ -148,8 +148,8 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn woken_by_ref(task: *const (), id: u64) {
-        capture::task_woken_by_ref(task.addr(), id);
+    fn woken_by_ref(task: u64) {
+        capture::task_woken_by_ref(task);
     }
 
     #[inline(never)]
@@ -160,7 +160,7 @@ impl Observer for Captures {
         let polled = waking::polled();
         capture::task_poll_starts(number(id));
         let clone = std::hint::black_box(waker).clone();
-        let clones = capture::task_poll_ends(id).is_some_and(|wait| wait != UNKNOWN);
+        let clones = capture::task_poll_ends().is_some_and(|wait| wait != UNKNOWN);
         clone.wake();
         let by_value = wakes::poll_starts(number(id)).is_some();
         std::hint::black_box(waker).wake_by_ref();
@@ -196,7 +196,7 @@ mod tests {
                     capture::task_poll_starts(number(tokio::task::id()));
                     let clone = cx.waker().clone();
                     assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
-                    let wait = capture::task_poll_ends(tokio::task::id());
+                    let wait = capture::task_poll_ends();
                     assert!(wait.is_some_and(|wait| wait != UNKNOWN), "one of two is left");
                     clone.wake();
                     if polls < 3 { Poll::Pending } else { Poll::Ready(polls) }
@@ -230,7 +230,7 @@ mod tests {
                     3 => {
                         capture::task_poll_starts(8);
                         waker.wake_by_ref();
-                        capture::task_poll_ends(tokio::task::id());
+                        capture::task_poll_ends();
                         Some(WokenBy::Task(8))
                     }
                     // From another thread, which has no runtime.

@@ -154,7 +154,7 @@ impl TokioHooks {
         if self.takes_ready_times {
             wakes::poll_ends(number(meta.id()));
         }
-        match capture::task_poll_ends(meta.id()) {
+        match capture::task_poll_ends() {
             None => self.after_task_poll(meta),
             Some(wait) => {
                 if wait == NOTHING {

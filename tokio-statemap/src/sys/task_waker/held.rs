@@ -123,7 +123,8 @@ impl Held {
     /// Takes the reference. It is to be dropped when the look is over, as this may run code of the program.
     pub(crate) fn take(&self, _: &Look) -> Option<Reference> {
         let task = self.0.swap(0, Ordering::AcqRel);
-        (task != 0).then_some(Reference(task))
+        // Not `then_some`, which would make a reference to nothing, and drop it.
+        (task != 0).then(|| Reference(task))
     }
 
     /// Returns the stage of the task; `None` if there is none.

@@ -21,9 +21,9 @@ pub(crate) trait Observer {
     /// use up the last waker of a task that waits.
     fn woken(task: u64, by_last: bool);
 
-    /// Called before [`woken`](Self::woken) if the task at this address is woken by reference while it is polled and has no
+    /// Called before [`woken`](Self::woken) if the task with this id is woken by reference while it is polled and has no
     /// other waker: most likely it wakes itself.
-    fn woken_by_ref(task: *const (), id: u64);
+    fn woken_by_ref(task: u64);
 
     /// Clones this waker of the task that is polled, and wakes the task by it in both ways. Returns which of these
     /// calls the observer got.
@@ -131,7 +131,8 @@ fn begin<O: Observer>(
                 tokios.store(there, Ordering::Release);
             }
         }
-        let functions = if wants_wakes && ids::are_known() {
+        let are_known = ids::are_known();
+        let functions = if wants_wakes && are_known {
             refs::find();
             ours::<O>()
         } else {
@@ -255,7 +256,7 @@ unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
     if let Some(id) = unsafe { ids::of(task) } {
         // SAFETY: as for this function.
         if WHICH == WAKE_BY_REF && unsafe { refs::is_polled_with_none(task) } {
-            O::woken_by_ref(task, id);
+            O::woken_by_ref(id);
         }
         // SAFETY: as for this function.
         O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
