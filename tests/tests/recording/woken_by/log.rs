@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
+use tokio::task::JoinHandle;
 use tokio_statemap::WokenBy;
 use tokio_statemap::timeline::TaskKey;
 
@@ -36,6 +37,7 @@ struct Happened {
     /// When its polls started.
     polls: Vec<usize>,
     wakes: Vec<Woken>,
+    is_aborted: bool,
 }
 
 /// A wake of a task, which took effect at some time from its start to its end, if it did.
@@ -60,12 +62,37 @@ impl Log {
         f(happened, now)
     }
 
-    /// Returns who may have woken a task for each of its polls but the first.
-    pub(super) fn wakers(&self, task: TaskKey) -> Vec<Vec<WokenBy>> {
+    /// Logs a wake of the task while `f` is called.
+    fn wake(&self, task: TaskKey, by: By, f: impl FnOnce()) {
+        let nth = self.add(task, |happened, now| {
+            happened.wakes.push(Woken { by, starts: now, ends: None });
+            happened.wakes.len() - 1
+        });
+        f();
+        self.add(task, |happened, now| happened.wakes[nth].ends = Some(now));
+    }
+
+    /// Aborts a task, for which Tokio polls it once more.
+    pub(super) fn abort(&self, task: &JoinHandle<()>) {
+        let key = TaskKey::Spawned(task.id().to_string().parse().unwrap());
+        self.add(key, |happened, _| happened.is_aborted = true);
+        self.wake(key, (DOES.get().expect("a poll"), None), || task.abort());
+    }
+
+    pub(super) fn is_aborted(&self, task: TaskKey) -> bool {
+        self.0.lock().unwrap().get(&task).is_some_and(|happened| happened.is_aborted)
+    }
+
+    /// Returns who may have woken a task for each of its polls but the first. There were that many polls: one more than the
+    /// log knows if the task was aborted while it waited.
+    pub(super) fn wakers(&self, task: TaskKey, polls: usize) -> Vec<Vec<WokenBy>> {
         let log = self.0.lock().unwrap();
         let Some(happened) = log.get(&task) else { return Vec::new() };
-        let polls = happened.polls.windows(2);
-        polls.map(|poll| happened.wakers_between(poll[0], poll[1])).collect()
+        let mut times = happened.polls.clone();
+        if happened.is_aborted && polls == times.len() + 1 {
+            times.push(usize::MAX);
+        }
+        times.windows(2).map(|poll| happened.wakers_between(poll[0], poll[1])).collect()
     }
 }
 
@@ -92,6 +119,15 @@ impl Happened {
             by.extend(started.map(|wake| wake.by).next_back());
         }
         by.into_iter().flat_map(|(by, or)| [Some(by), or]).flatten().collect()
+    }
+}
+
+impl<F> Drop for Logged<F> {
+    fn drop(&mut self) {
+        // A task that is aborted ends as its future is dropped.
+        if let (false, Some(id)) = (self.is_root, tokio::task::try_id()) {
+            ENDED.set(Some(WokenBy::Task(TaskKey::Spawned(id.to_string().parse().unwrap()))));
+        }
     }
 }
 
@@ -150,11 +186,6 @@ impl Wake for Logging {
             Some(by) => (by, None),
             None => (WokenBy::Runtime, ENDED.get()),
         };
-        let nth = self.log.add(self.task, |happened, now| {
-            happened.wakes.push(Woken { by, starts: now, ends: None });
-            happened.wakes.len() - 1
-        });
-        self.waker.wake_by_ref();
-        self.log.add(self.task, |happened, now| happened.wakes[nth].ends = Some(now));
+        self.log.wake(self.task, by, || self.waker.wake_by_ref());
     }
 }

@@ -4,11 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tests::runtime::builder;
+use tests::runtime::{builder, recorded};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Notify, Semaphore, mpsc};
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 use tokio_statemap::timeline::{TaskKey, Timeline};
-use tokio_statemap::{CollectorConfig, Hooks, WokenBy, register_hooks_with};
+use tokio_statemap::{CollectorConfig, WokenBy};
 
 use super::log::{Log, Logged, acting_as};
 
@@ -33,11 +36,17 @@ struct Shared {
     permits: Arc<Semaphore>,
     notify: Arc<Notify>,
     send: mpsc::Sender<u64>,
+    /// Another runtime, which is recorded, too.
+    other: Handle,
 }
 
 impl Shared {
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         tokio::spawn(Logged::task(future, &self.log))
+    }
+
+    fn spawn_on_other(&self, future: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.other.spawn(Logged::task(future, &self.log))
     }
 }
 
@@ -49,7 +58,7 @@ fn acts(
 ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         for _ in 0..6 {
-            match random.below(10) {
+            match random.below(13) {
                 0 => yield_now().await,
                 1 => tokio::time::sleep(Duration::from_micros(random.below(3000))).await,
                 2 => {
@@ -87,13 +96,40 @@ fn acts(
                     let next = Random(random.0 | 1);
                     shared.spawn(acts(shared.clone(), next, depth + 1)).await.unwrap();
                 }
+                9 => {
+                    let (mut near, mut far) = UnixStream::pair().unwrap();
+                    let echoes = shared.spawn(async move {
+                        let byte = far.read_u8().await.unwrap();
+                        far.write_u8(byte).await.unwrap();
+                    });
+                    near.write_u8(7).await.unwrap();
+                    assert_eq!(near.read_u8().await.unwrap(), 7);
+                    echoes.await.unwrap();
+                }
+                10 => {
+                    let task = shared.spawn(std::future::pending());
+                    if random.below(2) == 0 {
+                        yield_now().await;
+                    }
+                    shared.log.abort(&task);
+                    assert!(task.await.unwrap_err().is_cancelled());
+                }
+                11 => {
+                    let (lock, notify) = (Arc::clone(&shared.lock), Arc::clone(&shared.notify));
+                    let there = shared.spawn_on_other(async move {
+                        *lock.lock().await += 1;
+                        notify.notify_one();
+                        yield_now().await;
+                    });
+                    there.await.unwrap();
+                }
                 _ => shared.notify.notify_one(),
             }
         }
     })
 }
 
-async fn program(seed: u64, log: Arc<Log>) {
+async fn program(seed: u64, log: Arc<Log>, other: Handle) {
     let (send, mut receive) = mpsc::channel(1);
     let shared = Shared {
         log,
@@ -101,6 +137,7 @@ async fn program(seed: u64, log: Arc<Log>) {
         permits: Arc::new(Semaphore::new(1)),
         notify: Arc::default(),
         send,
+        other,
     };
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (seed + 1));
     let tasks: Vec<_> = (0..6)
@@ -110,9 +147,17 @@ async fn program(seed: u64, log: Arc<Log>) {
         })
         .collect();
     let receives = shared.spawn(async move { while receive.recv().await.is_some() {} });
-    for task in tasks {
-        task.await.unwrap();
-    }
+    // No hook tells of tasks of a `LocalSet`: it is `main`, which polls them, that wakes.
+    let next = Random(random.0 | 1);
+    let in_set = acts(shared.clone(), next, 2);
+    LocalSet::new()
+        .run_until(async move {
+            let local = spawn_local(in_set);
+            for task in tasks.into_iter().chain([local]) {
+                task.await.unwrap();
+            }
+        })
+        .await;
     drop(shared);
     receives.await.unwrap();
 }
@@ -128,11 +173,13 @@ struct Compared {
 impl Compared {
     fn add(&mut self, seed: u64, timeline: &Timeline, log: &Log) {
         for task in &timeline.tasks {
-            let wakers = log.wakers(task.key);
+            let wakers = log.wakers(task.key, task.polls.len());
             assert_eq!(task.polls.len(), wakers.len() + 1, "seed {seed}: {task:?}");
             for (nth, (poll, wakers)) in task.polls[1..].iter().zip(wakers).enumerate() {
                 self.polls += 1;
                 match poll.woken_by() {
+                    // An abort isn't seen: it calls no waker.
+                    None if log.is_aborted(task.key) && nth + 2 == task.polls.len() => {}
                     None => self.unknown.push((seed, task.key, nth + 1, wakers)),
                     Some(by) if wakers.contains(&by) => {}
                     Some(by) => self.other.push((seed, task.key, nth + 1, by, wakers)),
@@ -145,16 +192,17 @@ impl Compared {
 fn compare(seeds: std::ops::Range<u64>) {
     let mut compared = Compared::default();
     for seed in seeds {
-        let mut builder = builder([0, 1, 3][(seed % 3) as usize]);
-        let (config, hooks) = (CollectorConfig::default(), Hooks::new());
-        let collector = register_hooks_with(builder.enable_all(), config, hooks).unwrap();
-        collector.start();
-        let runtime = builder.build().unwrap();
+        let workers = [0, 1, 3][(seed % 3) as usize];
+        let (collector, runtime) = recorded(builder(workers), CollectorConfig::default());
+        let (of_other, other) = recorded(builder(1), CollectorConfig::default());
         let log = Arc::new(Log::default());
-        collector.block_on(&runtime, Logged::root(program(seed, Arc::clone(&log)), &log));
-        drop(runtime);
-        collector.stop();
-        compared.add(seed, &collector.snapshot(), &log);
+        let program = program(seed, Arc::clone(&log), other.handle().clone());
+        collector.block_on(&runtime, Logged::root(program, &log));
+        drop((runtime, other));
+        for collector in [collector, of_other] {
+            collector.stop();
+            compared.add(seed, &collector.snapshot(), &log);
+        }
     }
     let Compared { polls, unknown, other } = compared;
     println!(
