@@ -81,7 +81,8 @@ async fn waits_forever() {
 fn stall(barrier: &Barrier) {
     barrier.wait();
     tokio::spawn(async {});
+    // Long sleeps: a thread that isn't asleep may have lost its processor, and then isn't sampled.
     while !out("go_on").exists() {
-        sleep(MS);
+        sleep(50 * MS);
     }
 }

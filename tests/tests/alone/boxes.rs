@@ -45,10 +45,9 @@ fn runtimes_that_end_close_and_remove_their_boxes() {
             run(&folder, 5);
         }
         wait_until_empty(&folder);
-        // Files are closed once they are removed.
+        // Files are closed once they are removed: one may have been open before, too.
         while open() > before {
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(open(), before);
     });
 }

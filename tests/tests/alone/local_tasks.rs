@@ -1,6 +1,8 @@
 //! The places for the tasks of all `LocalSet`s of a process, of which there are 16 384.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
 
+use std::fs;
+
 use tests::alone::alone;
 use tests::runtime::{builder, recorded};
 use tokio::sync::Notify;
@@ -37,6 +39,36 @@ fn thousands() {
             assert!(timeline.places.not_kept - before + shown >= 20_000, "{shown}");
         }),
     );
+}
+
+/// Neither its file descriptors are left, nor a thread.
+#[test]
+fn a_runtime_that_ended_is_let_go() {
+    alone(|| {
+        let count = |of: &str| fs::read_dir(format!("/proc/self/{of}")).unwrap().count();
+        let run = || {
+            let (collector, runtime) = recorded(builder(0), CollectorConfig::default());
+            let set = LocalSet::new();
+            let ends = set.run_until(async {
+                spawn_local(tokio::time::sleep(std::time::Duration::from_millis(1))).await.unwrap();
+                drop(spawn_local(waits()));
+                settle().await;
+            });
+            collector.block_on(&runtime, ends);
+        };
+        let threads = count("task");
+        // What is left of the first one is Tokio's.
+        run();
+        let wait_for = |fds| {
+            while count("task") > threads || count("fd") > fds {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        };
+        wait_for(usize::MAX);
+        let fds = count("fd");
+        (0..5).for_each(|_| run());
+        wait_for(fds);
+    });
 }
 
 async fn waits() {

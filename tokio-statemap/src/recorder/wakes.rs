@@ -67,12 +67,6 @@ impl Wake {
         for_recorder(self.by, recorder)
     }
 
-    /// Returns who woke it, packed with its recorder; 0 if that isn't known.
-    #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-    pub(crate) fn packed_by(self) -> u64 {
-        self.by
-    }
-
     /// Returns for how long the task has been ready at `ticks`.
     #[inline]
     pub(crate) fn ready_for(self, ticks: u64, clock: &Clock) -> Duration {
@@ -95,18 +89,6 @@ pub(crate) fn woken(task: u64, by_last: bool, who: impl FnOnce() -> u64) {
 #[inline]
 pub(crate) fn poll_starts(task: u64) -> Option<Wake> {
     slot(task).poll_starts(task)
-}
-
-/// Returns the wake that is noted of a task whose polls no hook tells.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-pub(crate) fn last(task: u64) -> Option<Wake> {
-    slot(task).wake(task)
-}
-
-/// Returns that wake, and forgets it. The next wake will be noted.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
-pub(crate) fn take(task: u64) -> Option<Wake> {
-    slot(task).take(task)
 }
 
 /// Called as a poll of the task ends. If the task was woken in that poll, it is ready from now on.
@@ -221,24 +203,6 @@ impl Slot {
         let by = self.by(word);
         self.by.store(IS_POLLED, Ordering::Relaxed);
         Some(Wake { since: ReadySince(word & TIME), by_last: word & BY_LAST != 0, by })
-    }
-
-    /// See [`last`].
-    fn wake(&self, task: u64) -> Option<Wake> {
-        let word = self.woken.load(Ordering::Relaxed);
-        (task_of(word) == Some(key(task))).then(|| Wake {
-            since: ReadySince(word & TIME),
-            by_last: word & BY_LAST != 0,
-            by: self.by(word),
-        })
-    }
-
-    /// See [`take`].
-    fn take(&self, task: u64) -> Option<Wake> {
-        let wake = self.wake(task)?;
-        self.by.store(0, Ordering::Relaxed);
-        self.woken.store(0, Ordering::Relaxed);
-        Some(wake)
     }
 
     /// See [`poll_ends`].

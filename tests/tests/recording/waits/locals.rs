@@ -270,6 +270,43 @@ fn tasks_of_a_runtime_within_a_poll_are_none() {
 }
 
 #[test]
+fn those_that_ended_or_went_on_are_not_shown() {
+    let (collector, runtime) = runtime(0);
+    let set = LocalSet::new();
+    let kept = Rc::new(Cell::new(None));
+    let keeps = Rc::clone(&kept);
+    collector.block_on(
+        &runtime,
+        set.run_until(async {
+            let aborted = spawn_local(waits(Rc::default()));
+            let handle = aborted.abort_handle();
+            // It clones its waker once, and waits for that a second time.
+            let goes_on = spawn_local(poll_fn(move |cx| {
+                let waker = keeps.take().unwrap_or_else(|| cx.waker().clone());
+                keeps.set(Some(waker));
+                Poll::<()>::Pending
+            }));
+            settle().await;
+            assert_eq!(ids(&collector.snapshot()), [id(&aborted), id(&goes_on)]);
+            let waker = kept.take().unwrap();
+            kept.set(Some(waker.clone()));
+            waker.wake();
+            settle().await;
+            assert_eq!(ids(&collector.snapshot()), [id(&aborted)]);
+            handle.abort();
+            settle().await;
+            assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+            drop(spawn_local(waits(Rc::default())));
+            settle().await;
+            assert_eq!(collector.snapshot().local_tasks.len(), 1);
+        }),
+    );
+    drop(set);
+    assert_eq!(ids(&collector.snapshot()), [0_u64; 0], "the set is dropped with its tasks");
+    drop(kept.take());
+}
+
+#[test]
 fn what_was_seen_before_a_stop_is_not_taken_for_what_is_now() {
     let (collector, runtime) = runtime(0);
     let set = LocalSet::new();

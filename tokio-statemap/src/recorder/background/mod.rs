@@ -34,7 +34,6 @@ use recorders::STARTED;
 use spare::Spare;
 use watcher::Watcher;
 
-use crate::recorder::chains::locals;
 use crate::recorder::hot::{Shared, woken};
 use crate::recorder::kept::Filled;
 use crate::recorder::process;
@@ -105,7 +104,6 @@ fn run() {
             recorder.kept.take_anchor();
             recorder.machine.note_steal_if_due(&recorder.kept.clock);
         }
-        locals::let_ended_go();
         let filled = collect(&recorders);
         spare.take_back(!filled.is_nothing(), &recorders);
         let next_round = black_box::write_due(&recorders);

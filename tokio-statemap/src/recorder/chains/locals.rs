@@ -4,10 +4,10 @@
 //! its waker there. Then Tokio says that it is the polled task, while the hooks know the one around it. A clone of another
 //! task's waker, which the task has got from somewhere, is told by that task's id, and isn't taken for its own.
 //!
-//! No hook tells when it ends, either. So a reference to each task is kept, as that of a waker, and the task's header says
-//! whether it waits. The reference keeps the memory of a task, but not its future, a while after its end: until the
-//! background thread or the next new task in its place lets it go. There are [`SETS`] times [`WAYS`] places, and what
-//! finds none is counted.
+//! No hook tells when it ends, either. It waits until it is woken, or until it has no waker any more, which is so once it
+//! is aborted. What it did after a wake is known only if it clones its waker again. No reference to a task is kept: that
+//! would keep alive what its set and its runtime own. There are [`SETS`] times [`WAYS`] places, and what finds none is
+//! counted.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -16,21 +16,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 use super::capture::OfLocal;
 use super::table::{self, UNKNOWN, WaitId};
 use super::waking;
+use crate::recorder::clock;
 use crate::recorder::kept::RecorderId;
 use crate::recorder::record::{WokenBy, for_recorder};
 use crate::recorder::task_id::number;
-use crate::recorder::{clock, process, wakes};
-use crate::sys::task_waker::{Cloned, Held, Look, Reference, Stage};
+use crate::sys::task_waker::{Cloned, installs};
 
 /// The number of sets of places. Tasks whose ids are a multiple of this apart share the places of a set.
 const SETS: usize = 2048;
 /// The number of places of a set.
 const WAYS: usize = 8;
-/// The number of sets that the background thread looks at in a round.
-const SETS_A_ROUND: usize = SETS / 16;
 
 static PLACES: [Set; SETS] = [const { Set::new() }; SETS];
-/// `true` if a place was taken since all were free.
+/// `true` once a place was taken.
 static ARE_USED: AtomicBool = AtomicBool::new(false);
 /// Returns the recorder that this thread used last, if the thread is in its runtime.
 static RECORDER_HERE: OnceLock<fn() -> Option<RecorderId>> = OnceLock::new();
@@ -50,11 +48,12 @@ struct Set {
 
 /// A place for a task.
 struct Place {
-    held: Held,
-    /// `true` if the task waited when wakers were watched last, and so isn't held any more.
-    has_waited: AtomicBool,
-    /// Odd while the rest is written. Only the thread that polls the task writes.
+    /// What has happened since the task's waker was cloned last: 0 for nothing, [`GONE`], or [`WOKEN`] with who woke it.
+    since_clone: AtomicU64,
+    /// Odd while a thread writes the rest, and the id.
     version: AtomicU32,
+    /// [`installs`] when the place was taken: if that is another number now, wakes were missed.
+    installs: AtomicUsize,
     recorder: AtomicU64,
     /// The task or root future around its poll, packed with its recorder.
     polled_in: AtomicU64,
@@ -66,6 +65,11 @@ struct Place {
     /// `true` if it was woken in that poll before the clone.
     was_woken: AtomicBool,
 }
+
+/// The task has no waker any more.
+const GONE: u64 = 1 << 62;
+/// The task was woken. The lower bits say by whom, packed; 0 if that isn't known.
+const WOKEN: u64 = 1 << 63;
 
 /// A task of a `LocalSet` that waits.
 #[derive(Clone, Debug)]
@@ -86,48 +90,68 @@ pub(crate) fn prepare(recorder_here: fn() -> Option<RecorderId>) {
 }
 
 /// Called as a waker of the task is cloned in a poll on this thread. Returns whether this is a poll of the task that no
-/// hook told of, within the one that is known. Notes where it waits if clones and wakes are seen: without wakes, a poll
-/// isn't told from the one before.
-#[inline(never)]
+/// hook told of, within the one that is known. Notes where it waits if clones and wakes are seen.
 pub(super) fn cloned(task: Cloned<'_>, are_seen: bool) -> bool {
     let Some(id) = task.id() else { return false };
     if waking::is_polled(id) || tokio::task::try_id().map(number) != Some(id) {
         return false;
     }
     if are_seen {
-        if let Some(Stage::IsPolled { is_woken }) = task.stage() {
-            waits(task, id, is_woken);
+        if let Some(is_woken) = task.is_woken_in_poll() {
+            waits(id, is_woken);
         }
     }
     true
 }
 
-/// Notes where the task waits.
-fn waits(task: Cloned<'_>, id: u64, is_woken: bool) {
+/// Called as the task is woken.
+#[inline]
+pub(super) fn woken(id: u64) {
+    if ARE_USED.load(Ordering::Relaxed) {
+        happens(id, || WOKEN | waking::who_wakes());
+    }
+}
+
+/// Returns whether it matters that a task has no waker any more.
+#[inline]
+pub(super) fn are_used() -> bool {
+    ARE_USED.load(Ordering::Relaxed)
+}
+
+/// Called as the last waker of the task is dropped, or one of a task that is aborted.
+#[inline]
+pub(super) fn gone(id: u64) {
+    happens(id, || GONE);
+}
+
+/// Notes what happens to a task, if that is the first since its waker was cloned.
+#[inline(never)]
+fn happens(id: u64, what: impl FnOnce() -> u64) {
+    if let Some(Slot { place, .. }) = Set::of(id).find(id) {
+        if place.since_clone.load(Ordering::Relaxed) & WOKEN == 0 {
+            place.since_clone.store(what(), Ordering::Release);
+        }
+    }
+}
+
+/// Notes where the task waits. `is_woken` tells whether it was woken in this poll.
+fn waits(id: u64, is_woken: bool) {
     let polled_in = waking::packed_polled();
     if polled_in == 0 {
         return;
     }
-    let (place, is_new) = match find(id) {
-        Some(place) => (place, false),
-        None => match begin(task, id) {
-            Some(place) => (place, true),
+    let installs = installs();
+    let is_known = |slot: &Slot| slot.place.installs.load(Ordering::Relaxed) == installs;
+    let (slot, poll) = match Set::of(id).find(id).filter(is_known) {
+        Some(slot) => (slot, slot.place.poll(is_woken)),
+        None => match begin(id, installs) {
+            Some(slot) => (slot, PollSeen::Next(0)),
             None => return,
         },
     };
-    let poll = match (wakes::last(id), is_new) {
-        // It may have been woken in this poll.
-        (_, true) if is_woken => PollSeen::Next(0),
-        (_, true) => PollSeen::Next(wakes::take(id).map_or(0, wakes::Wake::packed_by)),
-        // It was woken before this poll or in it, and will be polled again.
-        (Some(_), false) if is_woken => PollSeen::Unknown,
-        (Some(_), false) => PollSeen::Next(wakes::take(id).map_or(0, wakes::Wake::packed_by)),
-        (None, false) if place.was_woken.load(Ordering::Relaxed) && !is_woken => PollSeen::Next(0),
-        (None, false) => PollSeen::Same,
-    };
     let is_last = TASK.with(|last| last.replace(id)) == id;
     let wait = CAPTURES.with(|captures| match poll {
-        PollSeen::Next(_) => {
+        PollSeen::Next(_) | PollSeen::SameAnew => {
             captures.begin();
             captures.capture()
         }
@@ -138,7 +162,10 @@ fn waits(task: Cloned<'_>, id: u64, is_woken: bool) {
             UNKNOWN
         }
     });
-    place.write(|| {
+    let Some(locked) = slot.lock() else { return };
+    // Meanwhile the place may have been taken for another task, as this one doesn't wait.
+    if slot.id.load(Ordering::Relaxed) == id {
+        let place = slot.place;
         if let PollSeen::Next(by) = poll {
             place.woken_by.store(by, Ordering::Relaxed);
         }
@@ -146,7 +173,9 @@ fn waits(task: Cloned<'_>, id: u64, is_woken: bool) {
         place.wait.store(u32::from(wait), Ordering::Relaxed);
         place.since.store(clock::ticks(), Ordering::Relaxed);
         place.was_woken.store(is_woken, Ordering::Relaxed);
-    });
+        place.since_clone.store(0, Ordering::Relaxed);
+    }
+    drop(locked);
 }
 
 /// The poll in which a clone is seen.
@@ -156,83 +185,126 @@ enum PollSeen {
     Next(u64),
     /// It is that of the last clone.
     Same,
+    /// It may be that of the last clone, and what was cloned in it before is dropped again.
+    SameAnew,
     Unknown,
 }
 
-fn set(id: u64) -> &'static Set {
-    &PLACES[(id % SETS as u64) as usize]
-}
-
-fn find(id: u64) -> Option<&'static Place> {
-    let set = set(id);
-    let way = set.ids.iter().position(|there| there.load(Ordering::Acquire) == id)?;
-    Some(&set.places[way])
-}
-
-/// Takes a place for a task that is seen for the first time. `None` if there is none, or the task isn't of the runtime
-/// that is recorded: then it is of a runtime within the poll.
+/// Takes a place for a task that is seen for the first time, or since wakes were missed. `None` if there is none, or the
+/// task isn't of the runtime that is recorded: then it is of a runtime within the poll.
 #[cold]
-fn begin(task: Cloned<'_>, id: u64) -> Option<&'static Place> {
+fn begin(id: u64, installs: usize) -> Option<Slot> {
     let recorder = RECORDER_HERE.get()?()?;
-    let set = set(id);
-    let Some(place) = set.take_place(id).or_else(|| {
-        set.let_ended_go();
-        set.take_place(id)
-    }) else {
-        table::not_kept();
-        return None;
+    let set = Set::of(id);
+    let taken = match set.find(id) {
+        Some(slot) => slot.take(id, recorder, installs).then_some(slot),
+        None => set.slots().find(|slot| slot.take(id, recorder, installs)),
     };
+    if taken.is_none() {
+        table::not_kept();
+    }
     ARE_USED.store(true, Ordering::Relaxed);
-    place.write(|| {
-        place.recorder.store(recorder, Ordering::Relaxed);
-        place.has_waited.store(false, Ordering::Relaxed);
-        place.was_woken.store(false, Ordering::Relaxed);
-        place.woken_by.store(0, Ordering::Relaxed);
-    });
-    place.held.put(task.hold());
-    Some(place)
+    taken
 }
+
+/// A place, and the id of the task that has it.
+#[derive(Clone, Copy)]
+struct Slot {
+    id: &'static AtomicU64,
+    place: &'static Place,
+}
+
+/// The right to write to a place.
+struct Locked(&'static Place);
 
 impl Set {
     const fn new() -> Self {
         Self { ids: [const { AtomicU64::new(0) }; WAYS], places: [const { Place::new() }; WAYS] }
     }
 
-    fn take_place(&self, id: u64) -> Option<&Place> {
-        let take = |there: &AtomicU64| {
-            there.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        };
-        self.ids.iter().position(take).map(|way| &self.places[way])
+    fn of(id: u64) -> &'static Self {
+        &PLACES[(id % SETS as u64) as usize]
     }
 
-    /// Lets go the tasks that have ended, unless another thread looks.
-    fn let_ended_go(&self) {
-        let Some(look) = Look::now() else { return };
-        let mut gone = [const { None }; WAYS];
-        for (way, gone) in gone.iter_mut().enumerate() {
-            if self.places[way].held.stage(&look) == Some(Stage::Ended) {
-                *gone = self.free(way, &look);
-            }
+    #[inline]
+    fn find(&'static self, id: u64) -> Option<Slot> {
+        let way = self.ids.iter().position(|there| there.load(Ordering::Acquire) == id)?;
+        Some(Slot { id: &self.ids[way], place: &self.places[way] })
+    }
+
+    fn slots(&'static self) -> impl Iterator<Item = Slot> {
+        self.ids.iter().zip(&self.places).map(|(id, place)| Slot { id, place })
+    }
+}
+
+impl Slot {
+    /// Returns `None` while another thread writes.
+    fn lock(self) -> Option<Locked> {
+        let version = &self.place.version;
+        let even = version.load(Ordering::Relaxed);
+        let (order, failed) = (Ordering::Acquire, Ordering::Relaxed);
+        let is_locked = even & 1 == 0
+            && version.compare_exchange(even, even.wrapping_add(1), order, failed).is_ok();
+        // What is written follows this, for whoever reads without the lock.
+        fence(Ordering::Release);
+        is_locked.then_some(Locked(self.place))
+    }
+
+    /// Takes the place for this task, if it is free, or its task isn't known to wait. Returns whether it did.
+    fn take(self, id: u64, recorder: RecorderId, installs: usize) -> bool {
+        let Some(_locked) = self.lock() else { return false };
+        let before = self.id.load(Ordering::Relaxed);
+        if before != 0 && before != id && self.place.waits(installs) {
+            return false;
         }
-        // They are dropped without the look.
-        drop(look);
+        // It doesn't wait yet.
+        self.place.since_clone.store(WOKEN, Ordering::Relaxed);
+        self.place.installs.store(installs, Ordering::Relaxed);
+        self.place.recorder.store(recorder, Ordering::Relaxed);
+        self.id.store(id, Ordering::Release);
+        true
     }
 
-    /// Frees a place. Returns what was held.
-    fn free(&self, way: usize, look: &Look) -> Option<Reference> {
-        let reference = self.places[way].held.take(look);
-        self.places[way].has_waited.store(false, Ordering::Relaxed);
-        self.ids[way].store(0, Ordering::Release);
-        reference
+    /// Returns the task in this place, if it waits and was seen by this recorder.
+    fn see(self, recorder: RecorderId, installs: usize) -> Option<LocalSeen> {
+        let Self { id, place } = self;
+        let version = place.version.load(Ordering::Acquire);
+        let seen = LocalSeen {
+            id: id.load(Ordering::Relaxed),
+            polled_in: place.polled_in.load(Ordering::Relaxed),
+            wait: place.wait.load(Ordering::Relaxed) as WaitId,
+            since: place.since.load(Ordering::Relaxed),
+            woken_by: place.woken_by.load(Ordering::Relaxed),
+        };
+        let is_its = place.recorder.load(Ordering::Relaxed) == recorder && place.waits(installs);
+        fence(Ordering::Acquire);
+        let is_whole = version & 1 == 0 && place.version.load(Ordering::Relaxed) == version;
+        if !is_whole || !is_its || seen.id == 0 {
+            return None;
+        }
+        match WokenBy::unpack(for_recorder(seen.polled_in, recorder))? {
+            WokenBy::Task(polled_in) => {
+                let woken_by = for_recorder(seen.woken_by, recorder);
+                Some(LocalSeen { polled_in, woken_by, ..seen })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let odd = self.0.version.load(Ordering::Relaxed);
+        self.0.version.store(odd.wrapping_add(1), Ordering::Release);
     }
 }
 
 impl Place {
     const fn new() -> Self {
         Self {
-            held: Held::new(),
-            has_waited: AtomicBool::new(false),
+            since_clone: AtomicU64::new(0),
             version: AtomicU32::new(0),
+            installs: AtomicUsize::new(0),
             recorder: AtomicU64::new(0),
             polled_in: AtomicU64::new(0),
             wait: AtomicU32::new(0),
@@ -242,116 +314,39 @@ impl Place {
         }
     }
 
-    fn write(&self, write: impl FnOnce()) {
-        let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        write();
-        self.version.store(version.wrapping_add(2), Ordering::Release);
+    /// Returns whether its task waits, if [`installs`] is this.
+    fn waits(&self, installs: usize) -> bool {
+        self.since_clone.load(Ordering::Acquire) == 0
+            && self.installs.load(Ordering::Relaxed) == installs
     }
 
-    /// Returns the task with this id, if it waits and was seen by this recorder.
-    fn see(&self, id: u64, recorder: RecorderId, look: &Look) -> Option<LocalSeen> {
-        let waits = || {
-            self.has_waited.load(Ordering::Relaxed) || self.held.stage(look) == Some(Stage::Waits)
-        };
-        let version = self.version.load(Ordering::Acquire);
-        if self.recorder.load(Ordering::Relaxed) != recorder || !waits() {
-            return None;
+    /// Returns in which poll its task clones its waker now.
+    fn poll(&self, is_woken: bool) -> PollSeen {
+        let since_clone = self.since_clone.load(Ordering::Relaxed);
+        match since_clone & WOKEN != 0 {
+            // It was woken before this poll or in it, and will be polled again.
+            true if is_woken => PollSeen::Unknown,
+            true => PollSeen::Next(since_clone & !WOKEN),
+            // It was woken in the last poll.
+            false if self.was_woken.load(Ordering::Relaxed) && !is_woken => PollSeen::Next(0),
+            false if since_clone == GONE => PollSeen::SameAnew,
+            false => PollSeen::Same,
         }
-        let polled_in = self.polled_in.load(Ordering::Relaxed);
-        let wait = self.wait.load(Ordering::Relaxed) as WaitId;
-        let mut since = self.since.load(Ordering::Relaxed);
-        let mut woken_by = self.woken_by.load(Ordering::Relaxed);
-        // It was woken and polled since, and nothing cloned its waker.
-        let now = clock::ticks();
-        if let Some(wake) = wakes::last(id) {
-            since = since.max(now.saturating_sub(wake.since.ticks_until(now)));
-            woken_by = wake.packed_by();
-        }
-        fence(Ordering::Acquire);
-        if version & 1 != 0 || self.version.load(Ordering::Relaxed) != version || !waits() {
-            return None;
-        }
-        let Some(WokenBy::Task(polled_in)) = WokenBy::unpack(for_recorder(polled_in, recorder))
-        else {
-            return None;
-        };
-        let woken_by = for_recorder(woken_by, recorder);
-        Some(LocalSeen { id, polled_in, wait, since, woken_by })
     }
 }
 
-/// Returns the tasks that this recorder has seen to begin to wait in a window of recording, and that wait.
+/// Returns the tasks that this recorder has seen to begin to wait in a window of recording, and that wait. Once wakers
+/// aren't seen any more, these are those that waited then.
 pub(crate) fn waiting(recorder: RecorderId, window: (u64, u64)) -> Vec<LocalSeen> {
     let mut all = Vec::new();
-    let Some(look) = look() else { return all };
-    for (id, set, way) in used() {
-        let Some(task) = set.places[way].see(id, recorder, &look) else { continue };
+    let installs = installs();
+    let used = if are_used() { &PLACES[..] } else { &[] };
+    for slot in used.iter().flat_map(Set::slots) {
+        let Some(task) = slot.see(recorder, installs) else { continue };
         // What it did before or after that isn't known.
         if (window.0..=window.1).contains(&task.since) {
             all.push(task);
         }
     }
     all
-}
-
-/// Lets some of the tasks go that have ended. Called in each round of the background thread.
-pub(crate) fn let_ended_go() {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    if ARE_USED.load(Ordering::Relaxed) {
-        let first = NEXT.fetch_add(SETS_A_ROUND, Ordering::Relaxed);
-        for set in first..first + SETS_A_ROUND {
-            let set = &PLACES[set % SETS];
-            if set.ids.iter().any(|id| id.load(Ordering::Relaxed) != 0) {
-                set.let_ended_go();
-            }
-        }
-    }
-}
-
-/// Lets all tasks go, and keeps what is known of those that wait. Called when wakers aren't watched any more.
-pub(super) fn let_go() {
-    let Some(look) = look() else { return };
-    let mut gone = Vec::new();
-    for (_, set, way) in used() {
-        let place = &set.places[way];
-        match place.held.stage(&look) {
-            None => {}
-            Some(Stage::Waits) => {
-                place.has_waited.store(true, Ordering::Relaxed);
-                gone.extend(place.held.take(&look));
-            }
-            Some(_) => gone.extend(set.free(way, &look)),
-        }
-    }
-    drop(look);
-}
-
-/// Forgets all tasks.
-pub(super) fn forget_all() {
-    let Some(look) = look() else { return };
-    let mut gone = Vec::new();
-    for (_, set, way) in used() {
-        gone.extend(set.free(way, &look));
-    }
-    ARE_USED.store(false, Ordering::Relaxed);
-    drop(look);
-}
-
-/// Waits until no other thread looks. In the child of a fork another one may do so for ever.
-fn look() -> Option<Look> {
-    if process::is_forked() { Look::now() } else { Some(Look::wait()) }
-}
-
-/// Returns the id in each place that isn't free, and the place.
-fn used() -> impl Iterator<Item = (u64, &'static Set, usize)> {
-    let all = if ARE_USED.load(Ordering::Relaxed) { &PLACES[..] } else { &[] };
-    all.iter().flat_map(|set| {
-        let ids = set.ids.iter().enumerate();
-        ids.filter_map(move |(way, id)| match id.load(Ordering::Acquire) {
-            0 => None,
-            id => Some((id, set, way)),
-        })
-    })
 }

@@ -21,6 +21,3 @@ pub(crate) fn prepare(_: fn() -> Option<RecorderId>) {}
 pub(crate) fn waiting(_: RecorderId, _: (u64, u64)) -> Vec<LocalSeen> {
     Vec::new()
 }
-
-/// Does nothing.
-pub(crate) fn let_ended_go() {}

@@ -41,10 +41,6 @@ impl Wakers {
     pub(crate) fn watch(&self) {
         let mut state = lock(&self.0);
         if !state.is_watching {
-            // What was seen before isn't so any more, as nothing was seen meanwhile.
-            if !are_watched() {
-                locals::forget_all();
-            }
             let watched = task_waker::install::<Captures>(state.take_ready_times);
             state.is_watching = watched.is_ok();
             state.are_seen = watched.is_ok();
@@ -64,12 +60,9 @@ impl Wakers {
             return;
         }
         if std::mem::take(&mut lock(&self.0).is_watching) {
-            let is_last = WATCHING.fetch_sub(1, Ordering::Relaxed) == 1;
+            WATCHING.fetch_sub(1, Ordering::Relaxed);
             seen::ends();
             task_waker::uninstall::<Captures>();
-            if is_last {
-                locals::let_go();
-            }
         }
     }
 
@@ -142,8 +135,18 @@ impl Observer for Captures {
     }
 
     #[inline]
+    fn wants_gone() -> bool {
+        locals::are_used()
+    }
+
+    fn gone(task: u64) {
+        locals::gone(task);
+    }
+
+    #[inline]
     fn woken(task: u64, by_last: bool) {
         capture::task_woken(task);
+        locals::woken(task);
         wakes::woken(task, by_last, waking::who_wakes);
     }
 

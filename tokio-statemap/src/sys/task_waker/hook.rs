@@ -13,6 +13,13 @@ pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task, before the clone.
     fn cloned(task: Cloned<'_>);
 
+    /// Returns whether [`gone`](Self::gone) is to be called.
+    fn wants_gone() -> bool;
+
+    /// Called by the thread that drops the last waker of the task with this id, or one of a task that is aborted or has
+    /// ended, before the drop.
+    fn gone(task: u64);
+
     /// Called by the thread that drops the last waker of the task with this id while the task is polled, before the
     /// drop.
     fn last_dropped(task: u64);
@@ -49,6 +56,9 @@ impl Sees {
 
 /// The addresses of Tokio's functions. They stay once they are known, as a thread may be just about to call one.
 static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 4];
+
+/// See [`installs`].
+static INSTALLS: AtomicUsize = AtomicUsize::new(0);
 
 static STATE: Mutex<State> =
     Mutex::new(State { users: 0, is_behind: false, table: None, sees_wakes: false });
@@ -91,6 +101,11 @@ pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
     Ok(state.sees_wakes)
 }
 
+/// Returns how many times the functions were installed. As long as it is the same, no call is missed.
+pub(crate) fn installs() -> usize {
+    INSTALLS.load(Ordering::Acquire)
+}
+
 /// Ends what a call of [`install`] began.
 pub(crate) fn uninstall<O: Observer>() {
     let mut state = state();
@@ -124,6 +139,7 @@ fn begin<O: Observer>(
     if !filter::allows_all() {
         return Err(Unseen::Filtered);
     }
+    INSTALLS.fetch_add(1, Ordering::AcqRel);
     if !*is_behind {
         let there = table.functions();
         if there[CLONE] != ours::<O>()[CLONE] {
@@ -189,33 +205,12 @@ fn ours<O: Observer>() -> OfEach<usize> {
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     // SAFETY: as for this function.
     O::cloned(unsafe { Cloned::new(task) });
-    // SAFETY: as for this function.
-    unsafe { add_reference(task) }
-}
-
-/// Clones a waker of the task by Tokio's function.
-///
-/// # Safety
-///
-/// The same as for [`clone`].
-#[inline(always)]
-pub(super) unsafe fn add_reference(task: *const ()) -> RawWaker {
     let tokios = TOKIOS[CLONE].load(Ordering::Acquire);
     // SAFETY: it is what the table had for this function, and is called with what that is called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
     let tokios: unsafe fn(*const ()) -> RawWaker = unsafe { std::mem::transmute(tokios) };
     // SAFETY: as for this function.
     unsafe { tokios(task) }
-}
-
-/// Drops a waker of the task by Tokio's function.
-///
-/// # Safety
-///
-/// The same as for [`clone`]. The reference was added by [`add_reference`].
-pub(super) unsafe fn remove_reference(task: *const ()) {
-    // SAFETY: as for this function.
-    unsafe { call_tokios::<DROP>(task) };
 }
 
 /// # Safety
@@ -226,6 +221,13 @@ unsafe fn drop_waker<O: Observer>(task: *const ()) {
     let last_of = unsafe { if refs::is_last_of_polled(task) { ids::of(task) } else { None } };
     if let Some(id) = last_of {
         O::last_dropped(id);
+    }
+    // SAFETY: as for this function.
+    if O::wants_gone() && unsafe { refs::is_of_no_use(task) } {
+        // SAFETY: as for this function.
+        if let Some(id) = unsafe { ids::of(task) } {
+            O::gone(id);
+        }
     }
     // SAFETY: as for this function.
     unsafe { call_tokios::<DROP>(task) };

@@ -1,4 +1,4 @@
-//! Tells whether a waker is the last one of its task, and the stage of a task.
+//! Tells whether a waker is the last one of its task, and what else the state of a task says.
 //!
 //! The first word of a task's header has the task's state, in the lowest bits, and the number of references to the
 //! task: one of the runtime, another while the task is polled or about to be, one of the handle to join it, and one for
@@ -10,8 +10,7 @@ use std::task::Waker;
 
 use tokio::task::JoinHandle;
 
-use super::held::Stage;
-use super::table::{beside_an_ended_task, beside_an_idle_task, in_a_task};
+use super::table::{beside_an_idle_task, in_a_task};
 
 /// The bits that say whether the task waits, is polled, is about to be polled, or has ended.
 const STAGE: usize = 0b111;
@@ -29,60 +28,15 @@ const ONE: usize = 1 << 6;
 
 /// `true` once it is known that states are like this.
 static ARE_KNOWN: AtomicBool = AtomicBool::new(false);
-/// `true` once it is known that all stages are like this.
-static ARE_STAGES_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// Finds out whether states are like this, once.
 pub(super) fn find() {
     static FOUND: OnceLock<()> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let are_known = beside_an_idle_task(are_as_expected).unwrap_or(false);
+        let are_known = beside_an_idle_task(are_as_expected).unwrap_or(false)
+            && in_a_task(|waker| usize::from(is_wake_in_poll_told(waker))) == Some(1);
         ARE_KNOWN.store(are_known, Ordering::Release);
-        ARE_STAGES_KNOWN.store(are_known && are_stages_as_expected(), Ordering::Release);
     });
-}
-
-/// Returns whether the stages of tasks of our own are what they are expected to be.
-fn are_stages_as_expected() -> bool {
-    fn stage_of(waker: &Waker) -> Stage {
-        // SAFETY: it is a waker of a task of Tokio's. Test: `recording::waits::locals`.
-        stage_in(unsafe { state(waker.data()) })
-    }
-    let is_polled = in_a_task(|waker| {
-        let before = stage_of(waker) == Stage::IsPolled { is_woken: false };
-        waker.wake_by_ref();
-        usize::from(before && stage_of(waker) == Stage::IsPolled { is_woken: true })
-    });
-    let waits = beside_an_idle_task(|waker, _| {
-        let waits = stage_of(waker) == Stage::Waits;
-        waker.wake_by_ref();
-        waits && stage_of(waker) == Stage::IsReady
-    });
-    let is_aborted = beside_an_idle_task(|waker, joins| {
-        joins.abort();
-        stage_of(waker) == Stage::Ended
-    });
-    let has_ended = beside_an_ended_task(|waker| stage_of(waker) == Stage::Ended);
-    is_polled == Some(1) && [waits, is_aborted, has_ended] == [Some(true); 3]
-}
-
-fn stage_in(state: usize) -> Stage {
-    match state & STAGE {
-        _ if state & (ENDED | IS_ABORTED) != 0 => Stage::Ended,
-        WAITS => Stage::Waits,
-        IS_WOKEN => Stage::IsReady,
-        stage => Stage::IsPolled { is_woken: stage & IS_WOKEN != 0 },
-    }
-}
-
-/// Returns the stage of a task; `None` if that can't be known.
-///
-/// # Safety
-///
-/// The same as for [`is_last`].
-pub(super) unsafe fn stage(task: *const ()) -> Option<Stage> {
-    // SAFETY: as for this function.
-    ARE_STAGES_KNOWN.load(Ordering::Relaxed).then(|| stage_in(unsafe { state(task) }))
 }
 
 /// Returns whether the only waker of a waiting task is told from one of two, with and without a handle to join the
@@ -100,6 +54,38 @@ fn are_as_expected(waker: &Waker, joins: JoinHandle<()>) -> bool {
     let without = is_told();
     waker.wake_by_ref();
     with_handle && without && !is_last(waker)
+}
+
+/// Returns whether the state of a polled task tells that it is woken in that poll.
+fn is_wake_in_poll_told(waker: &Waker) -> bool {
+    // SAFETY: it is a waker of a task of Tokio's. Test: `recording::waits::locals`.
+    let stage = || unsafe { state(waker.data()) } & STAGE;
+    let before = stage();
+    waker.wake_by_ref();
+    before == IS_POLLED && stage() == IS_POLLED | IS_WOKEN
+}
+
+/// Returns whether a task that is polled was woken since the poll began; `None` if that isn't known.
+///
+/// # Safety
+///
+/// The same as for [`is_last`].
+pub(super) unsafe fn is_woken_in_poll(task: *const ()) -> Option<bool> {
+    // SAFETY: as for this function.
+    ARE_KNOWN.load(Ordering::Relaxed).then(|| unsafe { state(task) } & IS_WOKEN != 0)
+}
+
+/// Returns whether this is a waker of a task that has ended or is aborted, or else its last one.
+///
+/// # Safety
+///
+/// The same as for [`is_last`].
+#[inline(never)]
+pub(super) unsafe fn is_of_no_use(task: *const ()) -> bool {
+    // SAFETY: as for this function.
+    let state = unsafe { state(task) };
+    let is_last = || is_last_in(state, WAITS) || is_last_in(state, IS_POLLED);
+    ARE_KNOWN.load(Ordering::Relaxed) && (state & (ENDED | IS_ABORTED) != 0 || is_last())
 }
 
 /// Returns whether this is the last waker of a task that is neither polled nor about to be. If it wakes by value,

@@ -112,17 +112,6 @@ pub(super) fn beside_an_idle_task<R>(see: fn(&Waker, JoinHandle<()>) -> R) -> Op
     polled_once(poll, |joins| waker.take().map(|waker| see(&waker, joins)))?
 }
 
-/// Returns what `see` returns for a waker of a task that has ended. `None` where there can be no task.
-pub(super) fn beside_an_ended_task<R>(see: fn(&Waker) -> R) -> Option<R> {
-    let waker = Rc::new(Cell::new(None));
-    let keeps = Rc::clone(&waker);
-    let poll = move |cx: &mut Context<'_>| {
-        keeps.set(Some(cx.waker().clone()));
-        Poll::Ready(())
-    };
-    polled_once(poll, |_| waker.take().map(|waker| see(&waker)))?
-}
-
 /// Polls a task once, and calls `then` with the handle to join it. `None` where there can be no task.
 ///
 /// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.

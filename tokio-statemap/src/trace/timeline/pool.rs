@@ -20,12 +20,12 @@ const LONG_WAIT_NS: u64 = 10_000_000;
 /// ran two tasks meanwhile, on average.
 const LONG_QUEUE_NS: u64 = 100_000_000;
 
-/// The same duration if few tasks wait and none ends. These may only wait for threads that have just started and have no
-/// processor yet.
+/// The same duration if few tasks wait and none ends. These may only wait for threads that have just started, or that were
+/// just woken, and have no processor yet.
 const LONG_QUEUE_OF_FEW_NS: u64 = 1_000_000_000;
 
 /// Few tasks wait if there is at most one for this number of threads.
-const FEW: u64 = 8;
+const FEW: u64 = 2;
 
 /// The blocking pool of a runtime.
 #[derive(Clone, Debug, Default)]
@@ -273,8 +273,8 @@ mod tests {
                 |at_ms| Seen::new(QueueSeen { threads: 50, ..seen(at_ms, waiting, None).queue });
             pool_of(vec![at_ms(0), at_ms(to_ms)])
         };
-        assert_eq!(of_fifty(6, 900), None);
-        assert!(of_fifty(6, 1000).is_some() && of_fifty(7, 100).is_some());
+        assert_eq!(of_fifty(25, 900), None);
+        assert!(of_fifty(25, 1000).is_some() && of_fifty(26, 100).is_some());
     }
 
     #[test]
