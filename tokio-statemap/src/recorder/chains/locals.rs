@@ -125,6 +125,7 @@ pub(super) fn gone(id: u64) {
 }
 
 /// Notes what happens to a task, if that is the first since its waker was cloned.
+#[cold]
 #[inline(never)]
 fn happens(id: u64, what: impl FnOnce() -> u64) {
     if let Some(Slot { place, .. }) = Set::of(id).find(id) {

@@ -146,8 +146,8 @@ impl Observer for Captures {
     #[inline]
     fn woken(task: u64, by_last: bool) {
         capture::task_woken(task);
-        locals::woken(task);
         wakes::woken(task, by_last, waking::who_wakes);
+        locals::woken(task);
     }
 
     #[inline]

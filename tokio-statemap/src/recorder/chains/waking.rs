@@ -7,7 +7,7 @@ use std::cell::Cell;
 use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 use tokio::task::{Id, try_id};
 
-use crate::recorder::record::{WokenBy, pack_root};
+use crate::recorder::record::{WokenBy, pack_root, pack_spawned};
 
 thread_local! {
     /// The task or root future that is polled on this thread, packed; 0 if there is none, or if it isn't known.
@@ -55,11 +55,11 @@ pub(super) fn packed_polled() -> u64 {
     POLLED.with(Cell::get)
 }
 
-/// Returns whether this task is polled on this thread, by the innermost poll that is known.
+/// Returns whether this spawned task is polled on this thread, by the innermost poll that is known.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(super) fn is_polled(task: u64) -> bool {
-    WokenBy::Task(task).pack() == Some(POLLED.with(Cell::get))
+    pack_spawned(task) == POLLED.with(Cell::get)
 }
 
 /// Called as the poll of a recorder's root future starts. `is_worker` tells whether this thread is the worker

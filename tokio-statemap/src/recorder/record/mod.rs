@@ -7,7 +7,7 @@ mod woken_by;
 
 pub(crate) use queue::Queue;
 pub(crate) use switches::Switches;
-pub(crate) use woken_by::{WOKEN_BY_BITS, WokenBy, for_recorder, pack_root};
+pub(crate) use woken_by::{WOKEN_BY_BITS, WokenBy, for_recorder, pack_root, pack_spawned};
 
 /// The index of a spawn location in [`Locations`](crate::recorder::hot::locations::Locations).
 pub(crate) type LocationId = u32;

@@ -35,6 +35,13 @@ pub(crate) fn pack_root(root: u64, recorder: u64) -> u64 {
     IS_ROOT | recorder << NUMBER_BITS & RECORDER | root & NUMBER
 }
 
+/// Packs a spawned task as [`WokenBy::pack`] does, if there is room for its id.
+#[inline]
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+pub(crate) fn pack_spawned(id: u64) -> u64 {
+    id.wrapping_add(FIRST_TASK)
+}
+
 /// Returns the payload of a note of this recorder; 0 for a root future of another one.
 #[inline]
 pub(crate) fn for_recorder(packed: u64, recorder: u64) -> u64 {
@@ -98,6 +105,7 @@ mod tests {
             assert_eq!(WokenBy::unpack(packed), Some(by));
         }
         assert_eq!(WokenBy::Task(most + 1).pack(), None);
+        assert_eq!(WokenBy::Task(most).pack(), Some(pack_spawned(most)));
         assert_eq!(WokenBy::Task(ROOT | (NUMBER + 1)).pack(), None);
         assert_eq!(WokenBy::unpack(0), None);
     }
