@@ -69,17 +69,15 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
         let what = format!("{name}: instructions a poll over empty hooks");
         push(what, Spread::from_figures(pairs.map(|(this, empty)| this - empty)), most, "");
     }
-    for (variant, keep) in [(DefaultLast, "last"), (DefaultFirst, "first")] {
-        for (workers, threads) in THREADS {
-            let what = format!(
-                "default, `keep = \"{keep}\"`, yield storm, {threads}: extra ns to dial9's with its own spawn"
-            );
-            push(
-                what,
-                beside(samples, CPU_NS, on(Kind::Yield, workers), variant, Dial9Spawn),
-                0.6,
-                " ×",
-            );
+    for (kind, program) in [(Kind::Yield, "yield storm"), (Kind::PingPong, "ping-pong")] {
+        for (variant, keep) in [(DefaultLast, "last"), (DefaultFirst, "first")] {
+            for (workers, threads) in THREADS {
+                let what = format!(
+                    "default, `keep = \"{keep}\"`, {program}, {threads}: extra ns to dial9's with its own spawn"
+                );
+                let spread = beside(samples, CPU_NS, on(kind, workers), variant, Dial9Spawn);
+                push(what, spread, 0.45, " ×");
+            }
         }
     }
 }
@@ -145,7 +143,7 @@ fn services(service: &Service, bounds: &mut Vec<Bound>) {
     let worse = |pair: &Pair| -pair.percent_over(|shop| &shop.requests_per_s);
     // Both have the same bound: the saving of lean is below the error, as hooks that do nothing are
     // off by up to 1 %.
-    for (variant, name, most) in [(DefaultLast, "default", 4.0), (LeanLast, "lean", 4.0)] {
+    for (variant, name, most) in [(DefaultLast, "default", 2.0), (LeanLast, "lean", 2.0)] {
         let Some(spread) = service.spread(variant, worse) else { continue };
         let mut bound = at_most(format!("HTTP, {name}: throughput worse by"), spread, most, " %");
         if let Some(dial9) = service.spread(Dial9Spawn, worse) {

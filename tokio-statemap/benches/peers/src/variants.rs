@@ -39,14 +39,14 @@ pub(crate) enum Variant {
     LeanSdt,
     /// Like `LeanLast`, in a build without `stacks`.
     LeanNoStacks,
-    /// Like `LeanLast`, with tasks spawned through our crate, which finds where they wait.
-    Probed,
+    /// Like `LeanLast`, and it is known where tasks wait.
+    Located,
     /// Like `LeanLast`, with instrumented functions, whose times are measured.
     Timed,
-    /// Both `Probed` and `Timed`.
-    ProbedTimed,
-    /// Like `ProbedTimed`, with the static trace points.
-    ProbedTimedSdt,
+    /// Both `Located` and `Timed`.
+    LocatedTimed,
+    /// Like `LocatedTimed`, with the static trace points.
+    LocatedTimedSdt,
     /// Instrumented functions without a recording.
     TimedOff,
     AwaitTree,
@@ -64,13 +64,14 @@ pub(crate) enum Variant {
 
 impl Variant {
     /// The variants of `RESULTS.md`.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::None,
         Self::Empty,
         Self::Ticks,
         Self::Clock,
         Self::LeanLast,
         Self::LeanFirst,
+        Self::Located,
         Self::DefaultLast,
         Self::DefaultFirst,
         Self::Stopped,
@@ -91,10 +92,10 @@ impl Variant {
     pub(crate) const FUNCTIONS: [Self; 17] = [
         Self::None,
         Self::LeanLast,
-        Self::Probed,
+        Self::Located,
         Self::Timed,
-        Self::ProbedTimed,
-        Self::ProbedTimedSdt,
+        Self::LocatedTimed,
+        Self::LocatedTimedSdt,
         Self::TimedOff,
         Self::AwaitTree,
         Self::AsyncBacktrace,
@@ -129,10 +130,10 @@ impl Variant {
             Self::Console => "console",
             Self::LeanSdt => "lean-sdt",
             Self::LeanNoStacks => "lean-no-stacks",
-            Self::Probed => "probed",
+            Self::Located => "located",
             Self::Timed => "timed",
-            Self::ProbedTimed => "probed-timed",
-            Self::ProbedTimedSdt => "probed-timed-sdt",
+            Self::LocatedTimed => "located-timed",
+            Self::LocatedTimedSdt => "located-timed-sdt",
             Self::TimedOff => "timed-off",
             Self::AwaitTree => "await-tree",
             Self::AsyncBacktrace => "async-backtrace",
@@ -173,10 +174,10 @@ impl Variant {
             Self::Console => "console-subscriber, no client",
             Self::LeanSdt => "the same with the feature `sdt`, nobody listens",
             Self::LeanNoStacks => "**ours, lean**, without the feature `stacks`",
-            Self::Probed => "**ours, `spawn`**",
-            Self::Timed => "**ours, `instrument`**, plain `tokio::spawn`",
-            Self::ProbedTimed => "**ours, `spawn` and `instrument`**",
-            Self::ProbedTimedSdt => "the same with the feature `sdt`, nobody listens",
+            Self::Located => "**ours, where tasks wait**",
+            Self::Timed => "**ours, `instrument`**",
+            Self::LocatedTimed => "**ours, where tasks wait, and `instrument`**",
+            Self::LocatedTimedSdt => "the same with the feature `sdt`, nobody listens",
             Self::TimedOff => "ours, `instrument`, nothing is recorded",
             Self::AwaitTree => "await-tree, `spawn` and `instrument_await`",
             Self::AsyncBacktrace => "async-backtrace, `framed`",
@@ -202,7 +203,7 @@ impl Variant {
     pub(crate) fn build(self) -> Build {
         match self {
             Self::Spans | Self::Console => Build::Spans,
-            Self::LeanSdt | Self::ProbedTimedSdt => Build::Sdt,
+            Self::LeanSdt | Self::LocatedTimedSdt => Build::Sdt,
             Self::LeanNoStacks => Build::NoStacks,
             _ => Build::Plain,
         }
@@ -211,7 +212,7 @@ impl Variant {
     /// Returns the annotations of async functions for it.
     pub(crate) fn functions(self) -> Functions {
         match self {
-            Self::Timed | Self::ProbedTimed | Self::ProbedTimedSdt | Self::TimedOff => {
+            Self::Timed | Self::LocatedTimed | Self::LocatedTimedSdt | Self::TimedOff => {
                 Functions::Ours
             }
             Self::AwaitTree => Functions::AwaitTree,
@@ -230,7 +231,7 @@ impl Variant {
         use Variant::*;
         matches!(
             self,
-            LeanLast | LeanFirst | DefaultLast | DefaultFirst | Full | Dial9 | Dial9Spawn
+            LeanLast | LeanFirst | Located | DefaultLast | DefaultFirst | Full | Dial9 | Dial9Spawn
         )
     }
 }

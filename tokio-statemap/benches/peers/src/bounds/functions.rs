@@ -20,8 +20,8 @@ const POLLS: [Kind; 3] = [Kind::Waits(1), Kind::Waits(4), Kind::Waits(16)];
 
 const COMPARISONS: [Comparison; 4] = [
     Comparison {
-        what: "where a task waits: `spawn`",
-        ours: Probed,
+        what: "where a task waits",
+        ours: Located,
         peers: &[AwaitTree, AsyncBacktrace],
         of: &POLLS,
     },
@@ -55,7 +55,9 @@ pub(crate) fn check(samples: &Samples) -> Vec<Bound> {
             }
         }
     }
-    for (variant, what) in [(Timed, "`instrument`"), (ProbedTimed, "`instrument`, with `spawn`")] {
+    for (variant, what) in
+        [(Timed, "`instrument`"), (LocatedTimed, "`instrument`, and where tasks wait")]
+    {
         let what = format!("{what}: ns a function and poll, with its times");
         let each = Spread::from_figures(a_function(samples, variant, CPU_NS));
         bounds.extend(each.map(|each| at_most(what, each, 25.0, " ns")));

@@ -25,7 +25,7 @@ seen, and under valgrind a clock that is read by `clock_gettime`, as those of aw
 system call.
 
 - Ours records polls, too, in all its rows but where nothing is recorded: `schedule_latency = false`,
-  `keep = \"last\"`, as *ours, lean* of [RESULTS.md](RESULTS.md).
+  `keep = \"last\"`. Without *where tasks wait* it is `wakes = false`, as *ours, lean* of [RESULTS.md](RESULTS.md).
 - fastrace has a root span for each task, and a reporter that drops what it gets. `trace` notes when a call
   begins and ends, and nothing of its polls. So does hotpath's `measure`, of which calls that go on cost little: see
   *Calls*.
@@ -36,23 +36,23 @@ system call.
 
 /// The features of each tool: the place where a task waits, the times of its functions, the tree,
 /// and the required annotations.
-const GIVES: [(&str, [&str; 4]); 11] = [
-    ("ours, hooks alone", ["no", "no; of each poll of the task", "no", "nothing"]),
+const GIVES: [(&str, [&str; 4]); 9] = [
     (
-        "ours, `spawn`",
-        ["all async functions, each with its line, and since when", "no", "all tasks", "the spawn"],
+        "ours",
+        [
+            "all async functions, each with its line, and since when",
+            "no; of each poll of the task",
+            "all tasks",
+            "nothing",
+        ],
     ),
     (
         "ours, `instrument`",
-        ["no", "of calls: on the thread, own, waiting; percentiles", "no", "each function"],
-    ),
-    (
-        "ours, `spawn` and `instrument`",
         [
             "the same, and since when each call goes on",
             "of calls: on the thread, own, waiting; percentiles",
             "all tasks",
-            "the spawn, and functions whose times are wanted",
+            "functions whose times are wanted",
         ],
     ),
     (

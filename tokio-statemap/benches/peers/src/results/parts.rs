@@ -23,7 +23,7 @@ has processes of its own; shops and customers have a processor each. Without hoo
 row says how well the others are known. Before it opens, each has had a million polls, so that the default
 `max_events` is full.
 
-- *Lean* is `schedule_latency = false`. `keep = \"last\"` is the recorder in its steady state: memory that was
+- *Lean* is `schedule_latency = false` and `wakes = false`. `keep = \"last\"` is the recorder in its steady state: memory that was
   used before (`max_events` at most 1 000 000). `keep = \"first\"` is all in fresh memory, and keeps all.
 - What a read of the clock takes differs most from one processor to another: *hooks that only read the clock*
   are empty ones with a read of the time stamp counter at each event that ours would record of a task.

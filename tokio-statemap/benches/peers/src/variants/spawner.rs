@@ -12,7 +12,6 @@ use tokio_metrics::TaskMonitor;
 #[derive(Clone)]
 pub(crate) enum Spawner {
     Tokio,
-    Ours,
     Dial9,
     Monitor(TaskMonitor),
     AwaitTree(Registry),
@@ -27,7 +26,6 @@ impl Spawner {
     {
         match self {
             Self::Tokio => tokio::spawn(future),
-            Self::Ours => tokio_statemap::spawn(future),
             Self::Dial9 => dial9_tokio_telemetry::spawn(future),
             Self::Monitor(monitor) => tokio::spawn(monitor.instrument(future)),
             Self::AwaitTree(registry) => registry.spawn_anonymous("task", future),

@@ -97,7 +97,7 @@ impl Traced {
                 (build(builder), Tracer::None)
             }
             LeanLast | LeanFirst | DefaultLast | DefaultFirst | Stopped | Full | LeanSdt
-            | LeanNoStacks | Probed | Timed | ProbedTimed | ProbedTimedSdt => {
+            | LeanNoStacks | Located | Timed | LocatedTimed | LocatedTimedSdt => {
                 let config = config(variant, limits);
                 let collector = register_hooks(&mut builder, config).expect("our hooks");
                 collector.start();
@@ -114,7 +114,6 @@ impl Traced {
     pub(crate) fn spawner(&self) -> Spawner {
         use Variant::*;
         match self.variant {
-            Probed | ProbedTimed | ProbedTimedSdt => Spawner::Ours,
             Dial9Spawn => Spawner::Dial9,
             TaskMonitor => Spawner::Monitor(tokio_metrics::TaskMonitor::new()),
             AwaitTree => Spawner::AwaitTree(Registry::new(await_tree::Config::default())),
@@ -181,7 +180,8 @@ fn config(variant: Variant, limits: Limits) -> CollectorConfig {
         (_, Keep::Last) => limits.last,
     };
     let schedule_latency = matches!(variant, DefaultLast | DefaultFirst);
-    CollectorConfig { max_events, keep, schedule_latency, ..CollectorConfig::default() }
+    let wakes = schedule_latency || matches!(variant, Located | LocatedTimed | LocatedTimedSdt);
+    CollectorConfig { max_events, keep, schedule_latency, wakes, ..CollectorConfig::default() }
 }
 
 fn set_empty_hooks(builder: &mut Builder) {
