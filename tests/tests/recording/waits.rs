@@ -10,7 +10,6 @@
 
 mod holders;
 mod hostile;
-mod locals;
 mod no_waker;
 mod random;
 mod runtimes;

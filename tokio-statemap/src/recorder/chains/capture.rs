@@ -9,10 +9,7 @@ use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
-#[cfg(has_wakes)]
 use crate::recorder::task_id;
-#[cfg(has_wakes)]
-use crate::sys::task_waker::Cloned;
 
 /// The most things that a task may wait for at the same time, as far as they are recorded.
 const MOST: usize = 8;
@@ -27,8 +24,6 @@ thread_local! {
     /// Not 0 while the polled task is known to have no waker. A clone or a wake on this thread ends that. The number is
     /// the [`seen::generation`] at the moment when this became known.
     static NO_WAKER: Cell<usize> = const { Cell::new(0) };
-    /// The end of the stack of the innermost poll of a probe.
-    static END_OF_PROBE: Cell<Option<StackEnd>> = const { Cell::new(None) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -48,7 +43,7 @@ const LOST: usize = OUTSIDE - 1;
 /// The captures of the task that the runtime polls on a thread.
 struct OfRuntime {
     captures: Captures,
-    /// The address of the task whose waker was cloned first in the poll, where wakers don't tell of whom they are.
+    /// The address of the task whose waker was cloned first in the poll, where wakers don't tell of which task they are.
     #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
     task: Cell<usize>,
     /// `true` if the only chain is where the task woke itself, and not where a waker was cloned.
@@ -173,86 +168,50 @@ pub(crate) fn task_ends() {
     }
 }
 
-/// Called as a waker of the task is cloned on this thread. `is_local` tells whether this is a poll of the task within the
-/// one that is known, and notes where it waits.
-#[cfg(has_wakes)]
+/// Called as a waker of a task is cloned on this thread. `id` is the task's, if wakers tell that.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline(always)]
-pub(crate) fn task_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
+pub(crate) fn task_waker_cloned(task: usize, id: Option<u64>) {
     task_has_no_waker(false);
-    let is_own = task.id().is_some_and(waking::is_polled);
-    if is_own && IS_OF_RUNTIME.with(Cell::get) {
-        OF_RUNTIME.with(|of| {
+    // A probe is notified by its own waker.
+    if !IS_OF_RUNTIME.with(Cell::get) {
+        return;
+    }
+    match id {
+        Some(id) if waking::is_polled(id) => OF_RUNTIME.with(|of| {
             // A task that keeps a waker waits for that.
             if of.is_own_wake.replace(false) && number() == 1 {
                 forget_after(0);
             }
             of.captures.capture();
-        });
-    } else if !is_own && !is_outside() {
-        other_waker_cloned(task, is_local);
+        }),
+        // Where the waker of another task is cloned says nothing of where this one waits. Such a task may be polled
+        // within this poll: one of a `LocalSet`, or of a runtime without our hooks.
+        Some(_) => {}
+        None => waker_of_unknown_cloned(task),
     }
 }
 
-/// Called as a waker is cloned in a poll, and isn't known to be the polled task's own.
-#[cfg(has_wakes)]
+/// Called as a waker is cloned that doesn't tell of which task it is. The first that is cloned in a poll is most likely
+/// the polled task's.
+#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[cold]
 #[inline(never)]
-fn other_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
-    // What this task has got from somewhere else says nothing of where it waits.
-    if is_local(task) || task.id().is_some() || !IS_OF_RUNTIME.with(Cell::get) {
-        return;
-    }
-    // It isn't known where ids are. The task whose waker is cloned first is most likely the polled one, if it isn't
-    // that of a runtime without our hooks within the poll.
+fn waker_of_unknown_cloned(task: usize) {
     OF_RUNTIME.with(|of| {
         let is_first = number() == 0;
         if is_first {
-            of.task.set(task.address());
+            of.task.set(task);
         }
         let is_polled = || {
             let id = tokio::task::try_id();
             id.is_some_and(|id| waking::is_polled(task_id::number(id)))
         };
-        match of.task.get() == task.address() && (!is_first || is_polled()) {
+        match of.task.get() == task && (!is_first || is_polled()) {
             true => of.captures.capture(),
             false => NUMBER.with(|number| number.set(LOST)),
         }
     });
-}
-
-/// The captures of a task that is polled within the poll of another one.
-#[cfg(has_wakes)]
-pub(super) struct OfLocal {
-    captures: Captures,
-    number: Cell<usize>,
-}
-
-#[cfg(has_wakes)]
-impl OfLocal {
-    pub(super) const fn new() -> Self {
-        Self { captures: Captures::new(), number: Cell::new(0) }
-    }
-
-    /// Forgets what was captured before.
-    pub(super) fn begin(&self) {
-        self.number.set(0);
-    }
-
-    /// Captures where the thread is, up to the poll around it. Returns what the task waits for, with what was captured
-    /// since [`begin`](Self::begin). It has no instrumented calls: it isn't known here which of them are its own.
-    pub(super) fn capture(&self) -> WaitId {
-        self.captures.end.set(match IS_OF_RUNTIME.with(Cell::get) {
-            true => OF_RUNTIME.with(|of| of.captures.end.get()),
-            false => END_OF_PROBE.with(Cell::get),
-        });
-        self.captures.calls_before.set(call_stack::depth());
-        // The captures of the poll around it go on after this.
-        let around = NUMBER.with(|number| number.replace(self.number.get()));
-        self.captures.capture();
-        let wait = self.captures.wait();
-        self.number.set(NUMBER.with(|number| number.replace(around)));
-        wait
-    }
 }
 
 /// Called as the task with this id is woken by reference on this thread while it is polled and has no waker. If it wakes
@@ -297,7 +256,6 @@ pub(crate) struct ProbePoll {
     /// [`NUMBER`] of the poll that this one is in.
     outer: usize,
     was_of_runtime: bool,
-    end_of_outer: Option<StackEnd>,
 }
 
 impl ProbePoll {
@@ -305,12 +263,10 @@ impl ProbePoll {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let captures = Captures::new();
-        let end = Some(StackEnd::here());
-        captures.end.set(end);
+        captures.end.set(Some(StackEnd::here()));
         captures.calls_before.set(call_stack::depth());
         Self {
             captures,
-            end_of_outer: END_OF_PROBE.with(|of_probe| of_probe.replace(end)),
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
         }
@@ -328,7 +284,6 @@ impl Deref for ProbePoll {
 impl Drop for ProbePoll {
     fn drop(&mut self) {
         NUMBER.with(|number| number.set(self.outer));
-        END_OF_PROBE.with(|end| end.set(self.end_of_outer));
         IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(self.was_of_runtime));
     }
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use super::table::UNKNOWN;
-use super::{capture, locals, seen, waking};
+use super::{capture, seen, waking};
 use crate::recorder::task_id::number;
 use crate::recorder::{process, wakes};
-use crate::sys::task_waker::{self, Cloned, Observer, Sees, Unseen};
+use crate::sys::task_waker::{self, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
@@ -113,18 +113,13 @@ impl Drop for Wakers {
     }
 }
 
-/// Returns whether this is a poll of a task of a `LocalSet`, and notes where it waits.
-fn is_local(task: Cloned<'_>) -> bool {
-    locals::cloned(task, are_watched() && seen::are_wakes_seen())
-}
-
 /// Captures where tasks begin to wait.
 struct Captures;
 
 impl Observer for Captures {
     #[inline]
-    fn cloned(task: Cloned<'_>) {
-        capture::task_waker_cloned(task, is_local);
+    fn cloned(task: usize, id: Option<u64>) {
+        capture::task_waker_cloned(task, id);
     }
 
     #[inline]
@@ -135,19 +130,9 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn wants_gone() -> bool {
-        locals::are_used()
-    }
-
-    fn gone(task: u64) {
-        locals::gone(task);
-    }
-
-    #[inline]
     fn woken(task: u64, by_last: bool) {
         capture::task_woken(task);
         wakes::woken(task, by_last, waking::who_wakes);
-        locals::woken(task);
     }
 
     #[inline]

@@ -101,9 +101,9 @@ pub(super) type NameEntry = (Parent, String);
 /// `[task, since]`
 pub(super) type CarriedEntry = (Parent, Number);
 
-/// `[id, polledIn, [file, line, column], name, since, wait, wokenBy]`
+/// `[id, polledIn, [file, line, column], name, since, wait]`
 pub(super) type LocalEntry =
-    (Number, Parent, Option<PlaceEntry>, Option<String>, Number, Option<u16>, Option<Woke>);
+    (Number, Parent, (String, u32, u32), Option<String>, Number, Option<u16>);
 
 /// `[task, [[entered, fields], …]]`
 pub(super) type CallsEntry = (Parent, Vec<(Number, Option<String>)>);

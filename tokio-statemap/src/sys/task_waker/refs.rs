@@ -1,4 +1,4 @@
-//! Tells whether a waker is the last one of its task, and what else the state of a task says.
+//! Tells whether a waker is the last one of its task.
 //!
 //! The first word of a task's header has the task's state, in the lowest bits, and the number of references to the
 //! task: one of the runtime, another while the task is polled or about to be, one of the handle to join it, and one for
@@ -10,19 +10,14 @@ use std::task::Waker;
 
 use tokio::task::JoinHandle;
 
-use super::table::{beside_an_idle_task, in_a_task};
+use super::table::beside_an_idle_task;
 
 /// The bits that say whether the task waits, is polled, is about to be polled, or has ended.
 const STAGE: usize = 0b111;
 const WAITS: usize = 0;
 const IS_POLLED: usize = 1;
-const ENDED: usize = 2;
-/// Set if the task was woken, and not polled since.
-const IS_WOKEN: usize = 4;
 /// Set if there is a handle to join the task.
 const HAS_JOIN_HANDLE: usize = 1 << 3;
-/// Set if the task is to be dropped.
-const IS_ABORTED: usize = 1 << 5;
 /// The value of one reference.
 const ONE: usize = 1 << 6;
 
@@ -33,8 +28,7 @@ static ARE_KNOWN: AtomicBool = AtomicBool::new(false);
 pub(super) fn find() {
     static FOUND: OnceLock<()> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let are_known = beside_an_idle_task(are_as_expected).unwrap_or(false)
-            && in_a_task(|waker| usize::from(is_wake_in_poll_told(waker))) == Some(1);
+        let are_known = beside_an_idle_task(are_as_expected).unwrap_or(false);
         ARE_KNOWN.store(are_known, Ordering::Release);
     });
 }
@@ -54,38 +48,6 @@ fn are_as_expected(waker: &Waker, joins: JoinHandle<()>) -> bool {
     let without = is_told();
     waker.wake_by_ref();
     with_handle && without && !is_last(waker)
-}
-
-/// Returns whether the state of a polled task tells that it is woken in that poll.
-fn is_wake_in_poll_told(waker: &Waker) -> bool {
-    // SAFETY: it is a waker of a task of Tokio's. Test: `recording::waits::locals`.
-    let stage = || unsafe { state(waker.data()) } & STAGE;
-    let before = stage();
-    waker.wake_by_ref();
-    before == IS_POLLED && stage() == IS_POLLED | IS_WOKEN
-}
-
-/// Returns whether a task that is polled was woken since the poll began; `None` if that isn't known.
-///
-/// # Safety
-///
-/// The same as for [`is_last`].
-pub(super) unsafe fn is_woken_in_poll(task: *const ()) -> Option<bool> {
-    // SAFETY: as for this function.
-    ARE_KNOWN.load(Ordering::Relaxed).then(|| unsafe { state(task) } & IS_WOKEN != 0)
-}
-
-/// Returns whether this is a waker of a task that has ended or is aborted, or else its last one.
-///
-/// # Safety
-///
-/// The same as for [`is_last`].
-#[inline(never)]
-pub(super) unsafe fn is_of_no_use(task: *const ()) -> bool {
-    // SAFETY: as for this function.
-    let state = unsafe { state(task) };
-    let is_last = || is_last_in(state, WAITS) || is_last_in(state, IS_POLLED);
-    ARE_KNOWN.load(Ordering::Relaxed) && (state & (ENDED | IS_ABORTED) != 0 || is_last())
 }
 
 /// Returns whether this is the last waker of a task that is neither polled nor about to be. If it wakes by value,
