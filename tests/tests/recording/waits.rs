@@ -17,3 +17,4 @@ mod shadow;
 #[rustfmt::skip]
 mod shapes;
 mod unprobed;
+mod whose;
