@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::Id;
 #[cfg(tokio_unstable)]
 use tokio_statemap::Hooks;
+use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{Collector, CollectorConfig, register_hooks};
 
 /// Returns a builder of a runtime with this number of workers, or of a `current_thread` runtime if it is 0.
@@ -28,6 +30,15 @@ pub fn recorded(mut builder: Builder, config: CollectorConfig) -> (Arc<Collector
     let collector = register_hooks(builder.enable_all(), config).unwrap();
     collector.start();
     (collector, builder.build().unwrap())
+}
+
+/// Returns the key of the task with this id.
+///
+/// # Panics
+///
+/// If an id doesn't display a number.
+pub fn key(id: Id) -> TaskKey {
+    TaskKey::Spawned(id.to_string().parse().unwrap())
 }
 
 /// Returns hooks that count the events of a runtime, and their counter.

@@ -4,10 +4,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-use tests::runtime::{builder, recorded};
+use tests::runtime::{builder, key, recorded};
 use tokio::sync::Notify;
 use tokio::task::{block_in_place, yield_now};
-use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{CollectorConfig, Timeline};
 
 use super::runtimes::settled;
@@ -62,8 +61,8 @@ fn the_wakers_of_others_say_nothing() {
     drop(guard);
     let places = |timeline: &Timeline| {
         tasks.each_ref().map(|task| {
-            let key = TaskKey::Spawned(task.id().to_string().parse().unwrap());
-            found(timeline, timeline.tasks.iter().find(|task| task.key == key).unwrap())
+            let seen = timeline.tasks.iter().find(|seen| seen.key == key(task.id()));
+            found(timeline, seen.unwrap())
         })
     };
     let names = ["clones:", "puts:", "polls_another:"];

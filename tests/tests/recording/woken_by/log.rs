@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
+use tests::runtime::key;
 use tokio::task::JoinHandle;
 use tokio_statemap::WokenBy;
 use tokio_statemap::timeline::TaskKey;
@@ -74,9 +75,9 @@ impl Log {
 
     /// Aborts a task, for which Tokio polls it once more.
     pub(super) fn abort(&self, task: &JoinHandle<()>) {
-        let key = TaskKey::Spawned(task.id().to_string().parse().unwrap());
-        self.add(key, |happened, _| happened.is_aborted = true);
-        self.wake(key, (DOES.get().expect("a poll"), None), || task.abort());
+        let task_key = key(task.id());
+        self.add(task_key, |happened, _| happened.is_aborted = true);
+        self.wake(task_key, (DOES.get().expect("a poll"), None), || task.abort());
     }
 
     pub(super) fn is_aborted(&self, task: TaskKey) -> bool {
@@ -126,7 +127,7 @@ impl<F> Drop for Logged<F> {
     fn drop(&mut self) {
         // A task that is aborted ends as its future is dropped.
         if let (false, Some(id)) = (self.is_root, tokio::task::try_id()) {
-            ENDED.set(Some(WokenBy::Task(TaskKey::Spawned(id.to_string().parse().unwrap()))));
+            ENDED.set(Some(WokenBy::Task(key(id))));
         }
     }
 }
@@ -155,7 +156,7 @@ impl<F: Future> Future for Logged<F> {
         let this = self.get_mut();
         let task = match this.is_root {
             true => TaskKey::Root(0),
-            false => TaskKey::Spawned(tokio::task::id().to_string().parse().unwrap()),
+            false => key(tokio::task::id()),
         };
         this.log.add(task, |happened, now| happened.polls.push(now));
         let (waker, log) = (cx.waker().clone(), Arc::clone(&this.log));

@@ -16,7 +16,7 @@ use std::sync::mpsc;
 use std::task;
 use std::time::Duration;
 
-use tests::runtime::builder;
+use tests::runtime::{builder, key};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
 use tokio_statemap::timeline::{Poll, TaskKey, Timeline};
@@ -62,13 +62,12 @@ where
 /// Who woke a task, poll by poll.
 #[track_caller]
 fn wakes(timeline: &Timeline, task: tokio::task::Id) -> Vec<Option<WokenBy>> {
-    let key = TaskKey::Spawned(task.to_string().parse().unwrap());
-    let task = timeline.tasks.iter().find(|task| task.key == key).expect("it is there");
+    let task = timeline.tasks.iter().find(|seen| seen.key == key(task)).expect("it is there");
     task.polls.iter().map(Poll::woken_by).collect()
 }
 
 fn by(task: tokio::task::Id) -> Option<WokenBy> {
-    Some(WokenBy::Task(TaskKey::Spawned(task.to_string().parse().unwrap())))
+    Some(WokenBy::Task(key(task)))
 }
 
 /// Spawns a task that waits for what is sent, and for nothing else. It waits when this returns.

@@ -43,7 +43,7 @@ const LOST: usize = OUTSIDE - 1;
 /// The captures of the task that the runtime polls on a thread.
 struct OfRuntime {
     captures: Captures,
-    /// The address of the task whose waker was cloned first in the poll, where wakers don't tell of which task they are.
+    /// The address of the task whose waker was cloned first in the poll. It is set only if the ids of tasks can't be read.
     #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
     task: Cell<usize>,
     /// `true` if the only chain is where the task woke itself, and not where a waker was cloned.
@@ -168,7 +168,7 @@ pub(crate) fn task_ends() {
     }
 }
 
-/// Called as a waker of a task is cloned on this thread. `id` is the task's, if wakers tell that.
+/// Called as a waker of a task is cloned on this thread. `id` is that task's; `None` if it can't be read.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline(always)]
 pub(crate) fn task_waker_cloned(task: usize, id: Option<u64>) {
@@ -192,8 +192,8 @@ pub(crate) fn task_waker_cloned(task: usize, id: Option<u64>) {
     }
 }
 
-/// Called as a waker is cloned that doesn't tell of which task it is. The first that is cloned in a poll is most likely
-/// the polled task's.
+/// Called as a waker is cloned, and the ids of tasks can't be read. The first waker that a poll clones is most likely that
+/// of the polled task.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[cold]
 #[inline(never)]

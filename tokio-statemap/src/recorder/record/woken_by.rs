@@ -37,7 +37,6 @@ pub(crate) fn pack_root(root: u64, recorder: u64) -> u64 {
 
 /// Packs a spawned task as [`WokenBy::pack`] does, if there is room for its id.
 #[inline]
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 pub(crate) fn pack_spawned(id: u64) -> u64 {
     id.wrapping_add(FIRST_TASK)
 }
@@ -62,7 +61,7 @@ impl WokenBy {
                 let number = id & !ROOT;
                 (number <= NUMBER).then_some(number | IS_ROOT)
             }
-            Self::Task(id) => (id < IS_ROOT - FIRST_TASK).then_some(id + FIRST_TASK),
+            Self::Task(id) => (id < IS_ROOT - FIRST_TASK).then_some(pack_spawned(id)),
             Self::Runtime => Some(RUNTIME),
             Self::Blocking => Some(BLOCKING),
             Self::Thread => Some(THREAD),
