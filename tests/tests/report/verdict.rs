@@ -569,5 +569,7 @@ async fn culprit(n: usize) {
     for _ in 0..n {
         tokio::time::sleep(Duration::from_millis(5)).await;
         std::thread::sleep(BLOCK);
+        // The next sleep may be over at once, and each block is to be in a poll of its own.
+        tokio::task::yield_now().await;
     }
 }

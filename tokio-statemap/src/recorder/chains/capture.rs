@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::Deref;
 
-use super::index;
+use super::recent;
 use super::seen;
 use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
@@ -129,34 +129,30 @@ pub(crate) fn task_poll_ends() -> Option<WaitId> {
         return None;
     }
     IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
-    if number == 0 && OF_RUNTIME.with(|of| of.nested.get()) == 0 {
-        NUMBER.with(|number| number.set(OUTSIDE));
-        waking::poll_ends(Before::UNKNOWN);
-        return has_no_waker.then_some(NOTHING);
-    }
-    let wait = task_waits(number);
+    let wait = OF_RUNTIME.with(|of| {
+        let wait = (number != 0).then(|| of.captures.wait());
+        match of.nested.get() {
+            0 => {
+                NUMBER.with(|number| number.set(OUTSIDE));
+                waking::poll_ends(Before::UNKNOWN);
+            }
+            nested => of.nested_poll_ends(nested),
+        }
+        wait
+    });
     if has_no_waker { Some(NOTHING) } else { wait }
 }
 
-#[inline(never)]
-fn task_waits(number: usize) -> Option<WaitId> {
-    OF_RUNTIME.with(|of| {
-        let wait = match number {
-            0 => None,
-            _ => Some(of.captures.wait()),
-        };
-        let nested = of.nested.get();
-        of.nested.set(nested.saturating_sub(1));
-        waking::poll_ends(if nested == 1 { of.polled_before.get() } else { Before::UNKNOWN });
-        NUMBER.with(|number| {
-            number.set(match nested {
-                0 => OUTSIDE,
-                1 => of.of_probe.get(),
-                _ => LOST,
-            });
-        });
-        wait
-    })
+impl OfRuntime {
+    /// Ends a poll that is in this many others.
+    #[cold]
+    #[inline(never)]
+    fn nested_poll_ends(&self, nested: usize) {
+        self.nested.set(nested - 1);
+        waking::poll_ends(if nested == 1 { self.polled_before.get() } else { Before::UNKNOWN });
+        let outer = if nested == 1 { self.of_probe.get() } else { LOST };
+        NUMBER.with(|number| number.set(outer));
+    }
 }
 
 /// Forgets what was captured of the task that the runtime polls, because the task ended.
@@ -334,7 +330,7 @@ impl Captures {
         let end = self.end.get()?;
         let depth = end.depth_of(here).filter(|_| stack::has_room(here))?;
         let calls_hash = self.calls_hash();
-        match index::find(here, end, depth, calls_hash) {
+        match recent::find(here, end, depth, calls_hash) {
             Some(known) => Some((known.id, known.alone)),
             None if table::is_full() => None,
             None => self.follow(here, end, depth, calls_hash),
@@ -413,6 +409,7 @@ impl Captures {
     }
 
     /// Returns what the task waits for.
+    #[inline]
     pub(crate) fn wait(&self) -> WaitId {
         let wait = match number() {
             0 => UNKNOWN,

@@ -30,6 +30,23 @@ pub(super) struct Known {
     pub(super) alone: WaitId,
 }
 
+impl Known {
+    /// Returns whether the thread is in this chain, whose depth and calls are those of `here` if it is.
+    #[inline]
+    pub(super) fn is_at(
+        &self,
+        here: &Registers,
+        end: StackEnd,
+        depth: u32,
+        calls_hash: u64,
+    ) -> bool {
+        let chain = self.chain;
+        chain.depth == depth
+            && chain.calls_hash == calls_hash
+            && stack::is_at(here, end, &chain.returns)
+    }
+}
+
 /// The number of slots: four for each chain.
 const SLOTS: usize = 1 << 17;
 /// The most slots that are searched for a branch.
@@ -121,19 +138,14 @@ fn known(id: ChainId) -> Option<&'static Known> {
 }
 
 /// Returns the chain of this depth and these calls that the thread is in, if it is known.
-#[inline]
+#[inline(never)]
 pub(super) fn find(
     here: &Registers,
     end: StackEnd,
     depth: u32,
     calls_hash: u64,
 ) -> Option<&'static Known> {
-    let is_it = |known: &&Known| {
-        let chain = known.chain;
-        chain.depth == depth
-            && chain.calls_hash == calls_hash
-            && stack::is_at(here, end, &chain.returns)
-    };
+    let is_it = |known: &&Known| known.is_at(here, end, depth, calls_hash);
     let in_tree = || {
         let mut target = slot(beginning(ROOT, depth, calls_hash))?.1?;
         let mut inside = 0;
@@ -316,6 +328,7 @@ mod tests {
     #[test]
     #[cfg(has_stacks)]
     fn of_thousands_of_chains_each_is_found() {
+        use crate::recorder::chains::recent;
         use crate::sys::threads::stack::own::StackEnd;
 
         // Numbers that other tests don't get to.
@@ -351,9 +364,13 @@ mod tests {
             std::hint::black_box(&mut words);
             let found = find(&here, end, 512, 0xFEED).expect("it is there");
             assert_eq!(found.id, FROM + n as ChainId);
+            // All these have one place among the recent ones.
+            let recent = || recent::find(&here, end, 512, 0xFEED).map(|known| known.id);
+            assert_eq!([recent(), recent()], [Some(found.id); 2]);
             words[11] = std::hint::black_box(99);
             std::hint::black_box(&mut words);
             assert!(find(&here, end, 512, 0xFEED).is_none(), "another function");
+            assert_eq!(recent(), None, "nor is it the recent one");
         }
         assert!(find(&here, end, 504, 0xFEED).is_none() && find(&here, end, 512, 1).is_none());
     }

@@ -2,13 +2,14 @@
 //!
 //! The future that a task waits for clones the waker that it is polled with. At that moment [`capture`] notes where the
 //! thread is: by the stack ([`stack`], feature `stacks`) and by the instrumented functions that are being polled. Each
-//! such chain of functions has a number ([`table`]), and recognising a known one ([`index`]) takes a few ns per
-//! function. For tasks of the runtime, [`wakers`] sees each clone and each wake ([`seen`] tells whether it does), and
+//! such chain of functions has a number ([`table`]), and recognising a known one ([`recent`], [`index`]) takes a few
+//! ns per function. For tasks of the runtime, [`wakers`] sees each clone and each wake ([`seen`] tells whether it does), and
 //! [`waking`] knows who wakes.
 
 pub(crate) mod capture;
 mod chain;
 mod index;
+mod recent;
 pub(crate) mod seen;
 #[cfg_attr(not(has_stacks), path = "no_stack.rs")]
 mod stack;

@@ -6,19 +6,26 @@ use std::ops::Range;
 
 use crate::sys::filter;
 
+thread_local! {
+    /// The stack of this thread; (0, 0) if nobody has asked for it yet.
+    static OWN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+}
+
 /// Returns the addresses of the calling thread's stack, or an empty range if the system doesn't report them.
 /// The first call on a thread asks the system, which reads a file on the program's first thread.
+#[inline]
 pub(crate) fn own_stack() -> Range<u64> {
-    thread_local! {
-        static OWN: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+    match OWN.with(Cell::get) {
+        (0, 0) => first_asked(),
+        (from, to) => from..to,
     }
-    // While the thread ends it is asked for each time.
-    let known = OWN.try_with(Cell::get).ok().flatten();
-    let (from, to) = known.unwrap_or_else(|| {
-        let asked = ask().unwrap_or_default();
-        let _ = OWN.try_with(|own| own.set(Some(asked)));
-        asked
-    });
+}
+
+#[cold]
+#[inline(never)]
+fn first_asked() -> Range<u64> {
+    let (from, to) = ask().unwrap_or((u64::MAX, u64::MAX));
+    OWN.with(|own| own.set((from, to)));
     from..to
 }
 
