@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tests::check::check;
 use tests::files::NULL_DEVICE;
+use tests::runtime::key;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
@@ -26,7 +27,7 @@ fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
 }
 
 fn id<T>(task: &tokio::task::JoinHandle<T>) -> TaskKey {
-    TaskKey::Spawned(task.id().to_string().parse().unwrap())
+    key(task.id())
 }
 
 fn find(timeline: &Timeline, key: TaskKey) -> Option<&Task> {
@@ -282,7 +283,6 @@ fn polls_that_ended_in_a_gap_are_not_made_up() {
 
 /// Returns hooks that note which tasks have terminated and had their last hook called, and that set of tasks.
 fn record_last_polls() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
-    let key = |id: tokio::task::Id| TaskKey::Spawned(id.to_string().parse().unwrap());
     let ended = Arc::new(Mutex::new(BTreeSet::new()));
     let over = Arc::new(Mutex::new(BTreeSet::new()));
     let (ends, is_over) = (Arc::clone(&ended), Arc::clone(&over));
@@ -397,7 +397,7 @@ async fn report_workers(truth: &Truth) {
     let report = |_| {
         let truth = Arc::clone(truth);
         tokio::spawn(async move {
-            let key = TaskKey::Spawned(tokio::task::id().to_string().parse().unwrap());
+            let key = key(tokio::task::id());
             for _ in 0..20 {
                 let worker = tokio::runtime::worker_index().map(|index| index as u32);
                 truth.lock().unwrap().entry(key).or_default().push(worker);

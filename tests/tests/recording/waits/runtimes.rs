@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tests::runtime::{builder, recorded};
+use tests::runtime::{builder, key, recorded};
 use tokio::runtime::Runtime;
 use tokio::task::{LocalSet, block_in_place};
 use tokio_statemap::timeline::{TaskKey, Waiting};
@@ -63,7 +63,7 @@ pub(crate) fn check_all(shapes: &[(&'static str, Shape)]) {
                 true => tokio_statemap::spawn(future),
                 false => tokio::spawn(future),
             };
-            (name, shadow, TaskKey::Spawned(task.id().to_string().parse().unwrap()))
+            (name, shadow, key(task.id()))
         };
         let tasks: Vec<_> = shapes.iter().map(task).collect();
         let differs = |timeline: &Timeline| {
@@ -174,7 +174,7 @@ fn a_runtime_within_a_poll_leaves_the_outer_chain() {
             });
             naps(up).await;
         });
-        TaskKey::Spawned(task.id().to_string().parse().unwrap())
+        key(task.id())
     });
     let found_in = |timeline: &Timeline| {
         let task = timeline.tasks.iter().find(|task| task.key == key).unwrap();

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tests::runtime::{builder, recorded};
-use tokio_statemap::timeline::{AwaitFrame, TaskKey, Waiting};
+use tests::runtime::{builder, key, recorded};
+use tokio_statemap::timeline::{AwaitFrame, Waiting};
 use tokio_statemap::{CollectorConfig, Instrument, Timeline};
 
 use super::runtimes::settled;
@@ -78,7 +78,7 @@ fn instrumented_calls_tell_where_a_task_waits() {
         drop(guard);
         let found = |timeline: &Timeline| {
             let found = spawned.iter().map(|(_, task)| {
-                let key = TaskKey::Spawned(task.id().to_string().parse().unwrap());
+                let key = key(task.id());
                 let task = timeline.tasks.iter().find(|task| task.key == key).unwrap();
                 match timeline.waiting_at_end(task) {
                     Waiting::At(wait) => text(&wait.frames),
