@@ -42,6 +42,7 @@ test("waiting is coloured by line, and the address contains that", () =>
     const before = (await legend(page)).tasks;
     await page.selectOption("#palette", "lines");
     await page.waitForFunction(() => location.hash.includes("palette=lines"));
+    await frame(page);
     const after = (await legend(page)).tasks;
     const byLine = Object.entries(after).filter(([name]) => name.startsWith("waiting"));
     assert.ok(byLine.some(([name]) => name.endsWith("Mutex::lock")));
@@ -52,6 +53,7 @@ test("waiting is coloured by line, and the address contains that", () =>
     assert.ok((await pixels(page, "lanes-canvas", colour)) > 100, "it is painted");
     await page.selectOption("#palette", "page");
     assert.deepEqual((await legend(page)).tasks, before);
+    await frame(page);
     assert.equal(await pixels(page, "lanes-canvas", colour), 0);
   }));
 
@@ -150,6 +152,9 @@ test("a period is compared with the times before and after it", () =>
     await page.click("#pane-selection .compared button");
     const rows = await page.locator("#pane-selection .periods tr").allInnerTexts();
     assert.ok(rows.length > 1 && /before\s+during\s+after/.test(rows[0]), rows.join("; "));
+    // It stays when the totals of another view are counted.
+    await page.evaluate(() => window.statemap.setView(0, window.statemap.model.lengthNs / 2));
+    assert.deepEqual(await page.locator("#pane-selection .compared .periods tr").allInnerTexts(), rows);
   }));
 
 test("what the length of main depended on is what the report says", () =>
@@ -162,4 +167,46 @@ test("what the length of main depended on is what the report says", () =>
     const shown = await page.locator("#pane-selection .path tr").evaluateAll((rows) => rows.map(({ dataset }) => [dataset.kind, Number(dataset.ns)]));
     const sums = (all) => all.reduce((sums, [kind, ns]) => ({ ...sums, [kind]: (sums[kind] ?? 0) + ns }), {});
     assert.deepEqual(sums(shown), sums(parts));
+  }));
+
+test("a lane at the top shows the critical path of what is selected", () =>
+  open("path.html", {}, async (page) => {
+    const section = await page.evaluate(() => window.statemap.model.sections.findIndex(({ kind }) => kind === "tasks"));
+    const isShown = () => page.locator("#path-row").isVisible();
+    await page.evaluate((hash) => { location.hash = hash; }, `#sel=row.${section}.main`);
+    await page.waitForFunction(() => document.querySelector("#path-label").textContent === "Path of main");
+    assert.ok(await isShown());
+    assert.match(await page.locator("#path").getAttribute("aria-label"), /^Critical path of main: what its length of .* depended on/);
+    await frame(page);
+    // The whole path is in view, and nearly all of it has a colour.
+    const painted = await page.evaluate(() => {
+      const canvas = document.querySelector("#path");
+      const { data } = canvas.getContext("2d").getImageData(0, Math.floor(canvas.height / 3), canvas.width, 1);
+      return [...Array(canvas.width).keys()].filter((x) => data[4 * x + 3] > 0).length / canvas.width;
+    });
+    assert.ok(painted > 0.9, `${painted}`);
+    // A click selects what is there. The path of main stays.
+    const box = await page.locator("#path").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    assert.ok(await page.locator("#tooltip").isVisible());
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await frame(page);
+    const selected = await page.evaluate(() => {
+      const { kind, section, transition } = window.statemap.selection();
+      const { model, view } = window.statemap;
+      const middle = (view.t0 + view.t1) / 2;
+      return kind === "span" && model.sections[section].time[transition] <= middle && middle <= model.sections[section].endOf(transition);
+    });
+    assert.ok(selected);
+    assert.equal(await page.locator("#path-label").innerText(), "Path of main");
+    await page.keyboard.press("Escape");
+    await frame(page);
+    assert.equal(await isShown(), false);
+    // In a period it is that of main.
+    const length = await page.evaluate(() => window.statemap.model.lengthNs);
+    const range = `range.${Math.round(length * 0.1)}_${Math.round(length * 0.9)}`;
+    await page.evaluate((hash) => { location.hash = hash; }, `#sel=${range}&tab=selection`);
+    await page.waitForFunction(() => /What the length of main depended on in this time/.test(document.querySelector("#pane-selection").innerText));
+    await page.waitForFunction(() => !document.querySelector("#path-row").hidden);
+    assert.equal(await page.locator("#path-label").innerText(), "Path of main");
   }));

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { pathOfTask, pathOfWait } from "../../../tokio-statemap/src/render/html/page/model/critical_path.js";
+import { stretchOfPath } from "../../../tokio-statemap/src/render/html/page/draw/path_lane.js";
+import { pathOfSelection, pathOfTask, pathOfWait, pathWithin } from "../../../tokio-statemap/src/render/html/page/model/critical_path.js";
 import { TASK_STATES, modelOf } from "./random.js";
 
 const state = (role) => TASK_STATES.findIndex((state) => state.role === role);
@@ -12,7 +13,7 @@ const [spawned, running, waiting, ready, completed] = ["spawned", "running", "wa
 /** A root future spawns two tasks and joins both; the second one is woken by a timer, and wakes the first, which ends last. */
 const picture = () => {
   const us = (all) => all.map(({ time, ...other }) => ({ ...other, time: time * 1000 }));
-  const main = { name: "main", transitions: us([
+  const main = { name: "main", root: true, transitions: us([
     { time: 0, state: running, waker: 0 }, { time: 20, state: waiting },
     { time: 380, state: ready }, { time: 390, state: running }, { time: 400, state: completed },
   ]) };
@@ -98,4 +99,61 @@ test("what was dropped between two polls is unknown, also if the task woke itsel
   const sections = [{ title: "Tasks", kind: "tasks", states: TASK_STATES, hasWorkers: true, hasWakers: true, groups }];
   const { sections: [section] } = await modelOf({ length: 2_000_000, sections }, 1000);
   assert.deepEqual(sums(pathOfTask(section, [[100_000, 800_000]], 0)), { running: 150, ready: 10, unknown: 840 });
+});
+
+test("the stretches of a path follow one another, and are its parts", async () => {
+  const { sections: [section] } = await modelOf(picture(), 1000);
+  const { way, parts, length } = pathOfTask(section, [], 0);
+  const n = way.to.length;
+  assert.equal(way.to[n - 1] - way.from[0], length);
+  for (let i = 1; i < n; i++) assert.equal(way.from[i], way.to[i - 1]);
+  // A task that was just spawned is ready.
+  const roleOf = (transition) => section.states[section.state[transition]].role.replace("spawned", "ready");
+  const kinds = way.transition.map((transition, i) => (way.isKnown[i] ? roleOf(transition) : "unknown"));
+  for (const kind of new Set(kinds)) {
+    const [stretches, ofKind] = [[...kinds.keys()].filter((i) => kinds[i] === kind), parts.filter((part) => part.kind === kind)];
+    assert.equal(stretches.length, ofKind.reduce((sum, { times }) => sum + times, 0), kind);
+    assert.equal(stretches.reduce((sum, i) => sum + way.to[i] - way.from[i], 0), ofKind.reduce((sum, { total }) => sum + total, 0), kind);
+  }
+  for (let i = 0; i < n; i++) {
+    assert.equal(stretchOfPath(way, way.from[i]), i);
+    assert.equal(stretchOfPath(way, way.to[i] - 1), i);
+  }
+  assert.equal(stretchOfPath(way, way.from[0] - 1), -1);
+  assert.equal(stretchOfPath(way, way.to[n - 1]), -1);
+});
+
+test("a task's path or a wait's is that of what is selected", async () => {
+  const model = await modelOf(picture(), 1000);
+  const [section] = model.sections;
+  model.meta = { ...model.meta, gaps: [] };
+  const row = pathOfSelection(model, { kind: "row", section: 0, row: 0 });
+  assert.equal(row.row, 0);
+  assert.deepEqual(row.path, pathOfTask(section, [], 0));
+  // The wait of main for both.
+  const wait = pathOfSelection(model, { kind: "span", section: 0, transition: section.rowFirst[0] + 1 });
+  assert.deepEqual([wait.row, wait.path.way.from[0], wait.path.way.to.at(-1)], [0, 20_000, 380_000]);
+  assert.equal(pathOfSelection(model, { kind: "span", section: 0, transition: section.rowFirst[0] }), null, "a poll");
+  // No other task was on the way of the second one.
+  assert.equal(pathOfSelection(model, { kind: "row", section: 0, row: 2 }), null);
+  assert.equal(pathOfSelection(model, { kind: "range", t0: 410_000, t1: 420_000 }), null);
+  assert.equal(pathOfSelection(model, null), null);
+});
+
+test("the path in a time is what lies in it of the whole path", async () => {
+  const model = await modelOf(picture(), 1000);
+  const [section] = model.sections;
+  const { way: whole } = pathOfTask(section, [], 0);
+  for (const [from, to] of [[0, 500_000], [45_000, 212_000], [100_000, 101_000], [395_000, 450_000]]) {
+    const clipped = [...whole.to.keys()]
+      .map((i) => [Math.max(whole.from[i], from), Math.min(whole.to[i], to), whole.transition[i]])
+      .filter(([begin, end]) => begin < end);
+    const { way, length, parts } = pathWithin(section, [], 0, [from, to]);
+    assert.deepEqual([...way.to.keys()].map((i) => [way.from[i], way.to[i], way.transition[i]]), clipped);
+    assert.equal(parts.reduce((sum, { total }) => sum + total, 0), length);
+    assert.equal(length, Math.min(to, 400_000) - from);
+    const selected = pathOfSelection(model, { kind: "range", t0: from, t1: to });
+    assert.deepEqual(selected?.path.way, new Set(way.transition.map((i) => section.rowOf(i))).size > 1 || section.rowOf(way.transition[0]) !== 0 ? way : undefined);
+  }
+  assert.equal(pathWithin(section, [], 0, [410_000, 450_000]), null, "main had ended");
 });

@@ -62,3 +62,27 @@ test("the time of a wake is only known if who woke was polled then", async () =>
     assert.equal(wokenAt(section, wakerOf(section, 6)), expected);
   }
 });
+
+test("a poll is found if its task was ready again within the slack", async () => {
+  // It sends until 50 µs, waits for 0.2 µs, and is ready for longer than the slack.
+  const sends = {
+    name: "task-1",
+    transitions: [
+      { time: 0, state: spawned }, { time: 10_000, state: running, waker: 1 }, { time: 50_000, state: waiting },
+      { time: 50_200, state: ready }, { time: 60_000, state: running, waker: 1 }, { time: 61_000, state: waiting },
+    ],
+  };
+  const receives = {
+    name: "task-2",
+    transitions: [
+      { time: 5_000, state: running, waker: 0 }, { time: 9_000, state: waiting },
+      { time: 50_100, state: ready }, { time: 70_000, state: running, waker: sends }, { time: 71_000, state: waiting },
+    ],
+  };
+  const groups = [{ label: "shop.rs:1:1", lanes: [[sends], [receives]] }];
+  const one = { ...picture(), length: 100_000 };
+  one.sections[0].groups = groups;
+  const { sections: [section] } = await modelOf(one, 1000);
+  const poll = [...Array(section.nTransitions).keys()].find((i) => section.rowOf(i) === 1 && section.isReady[section.state[i]]) + 1;
+  assert.equal(wokenAt(section, wakerOf(section, poll)), 50_000);
+});

@@ -210,7 +210,7 @@ async fn store(lock: &Mutex<()>) {
     let _held = lock.lock().await;
 }
 
-/// Waits twice, and polls only the second wait any more once it has told so. The lock may be given to the first.
+/// Waits for the lock in two futures. After the message it polls only the second one, but the lock may be given to the first.
 async fn stores_twice(lock: Arc<Mutex<()>>, tell: oneshot::Sender<()>) {
     let first = store(&lock);
     tokio::pin!(first);
@@ -240,11 +240,43 @@ fn a_lock_that_was_given_to_a_future_that_nobody_polls() {
     let verdict = report.verdict.to_string();
     for said in [
         &format!(" at {}, Mutex::lock.", at(STORES)),
-        " was the last that was woken for it, by task-",
-        ", and waits there again: it may have been given it for a future that it doesn't poll any more.",
+        " waited there in two futures, one after the other. task-",
+        " but it waits there still: it may hold the lock in the first future, if it doesn't poll that any more.",
     ] {
         assert!(verdict.contains(said), "{said:?} isn't in: {verdict}");
     }
+}
+
+async fn flush(lock: Arc<Mutex<()>>, forever: oneshot::Receiver<()>) {
+    let _held = lock.lock().await;
+    let _ = forever.await;
+}
+
+#[test]
+fn a_lock_that_is_taken_again_and_again_is_in_no_such_future() {
+    let (keep, forever) = oneshot::channel();
+    let forever = std::sync::Mutex::new(Some(forever));
+    let report = report_with(" never finished: ", || async {
+        let lock = Arc::new(Mutex::new(()));
+        for _ in 0..4 {
+            let lock = Arc::clone(&lock);
+            tokio::spawn(async move {
+                loop {
+                    tokio::select! {
+                        () = store(&lock) => sleep(Duration::from_millis(1)).await,
+                        () = sleep(Duration::from_millis(1)) => store(&lock).await,
+                    }
+                }
+            });
+        }
+        sleep(Duration::from_millis(50)).await;
+        let forever = forever.lock().unwrap().take().unwrap();
+        tokio::spawn(flush(lock, forever));
+    });
+    drop(keep);
+    let verdict = report.verdict.to_string();
+    assert!(verdict.contains(" never finished: "), "{verdict}");
+    assert!(!verdict.contains("two futures"), "{verdict}");
 }
 
 /// A lock is held for long now and then, and a permit is always taken by somebody: all goes on.

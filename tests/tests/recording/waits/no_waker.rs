@@ -14,7 +14,8 @@ use tokio_statemap::{CollectorConfig, Timeline};
 use super::runtimes::settled;
 
 const LONG: Duration = Duration::from_secs(1_000);
-/// Longer than a poll, also on a busy machine: whether a waker that wakes its task in a poll was the last isn't known.
+/// Longer than a poll takes on a busy machine. If a timer fires within the poll that sets it, it isn't known whether it had the last
+/// waker.
 const SHORT: Duration = Duration::from_millis(300);
 
 /// Returns `Pending`, and takes no waker.

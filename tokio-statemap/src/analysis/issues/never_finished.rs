@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Awaited, HandedTo, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
+    Awaited, GivenTo, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -82,7 +82,7 @@ pub struct NeverFinished {
     pub at: Option<String>,
     held_by: Option<HeldBy>,
     holds: Option<Holds>,
-    handed_to: Option<HandedTo>,
+    given_to: Option<GivenTo>,
     before: Option<Before>,
     spots: Vec<Spot>,
 }
@@ -140,7 +140,7 @@ pub enum WhyNever {
 impl NeverFinished {
     /// Returns whether it says who may hold what is awaited, or what these tasks may hold.
     pub(super) fn names_holder(&self) -> bool {
-        self.held_by.is_some() || self.holds.is_some() || self.handed_to.is_some()
+        self.held_by.is_some() || self.holds.is_some()
     }
 
     /// Returns whether the thing that they wait for proves it. Other tasks of a spawn location may be of another kind,
@@ -225,8 +225,8 @@ impl Finding for NeverFinished {
         if let Some(holds) = &self.holds {
             said.add(holds.to_string());
         }
-        if let Some(handed_to) = &self.handed_to {
-            said.add(handed_to.to_string());
+        if let Some(given_to) = &self.given_to {
+            said.add(given_to.to_string());
         }
         said
     }
@@ -349,8 +349,9 @@ pub(super) fn find(
             never.held_by = waits.iter().find_map(held_by);
             let first = waits.first();
             never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
-            if never.held_by.is_none() {
-                never.handed_to = first.and_then(|wait| HandedTo::find(timeline, shutdown, wait));
+            if !never.names_holder() {
+                let given_to = |&wait: &&Wait| GivenTo::find(timeline, shutdown, wait, long_ns);
+                never.given_to = first.and_then(given_to);
             }
         }
     }
@@ -505,7 +506,7 @@ impl Found {
             at: None,
             held_by: None,
             holds: None,
-            handed_to: None,
+            given_to: None,
             before: None,
             spots: spots.longest.clone(),
         };

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ops::Deref;
 
+use super::index::Position;
 use super::recent;
 use super::seen;
 use super::stack::{self, Registers, StackEnd};
@@ -329,11 +330,11 @@ impl Captures {
     fn find(&self, here: &Registers) -> Option<(ChainId, WaitId)> {
         let end = self.end.get()?;
         let depth = end.depth_of(here).filter(|_| stack::has_room(here))?;
-        let calls_hash = self.calls_hash();
-        match recent::find(here, end, depth, calls_hash) {
+        let position = Position { here, end, depth, calls_hash: self.calls_hash() };
+        match recent::find(position) {
             Some(known) => Some((known.id, known.alone)),
             None if table::is_full() => None,
-            None => self.follow(here, end, depth, calls_hash),
+            None => self.follow(position),
         }
     }
 
@@ -347,13 +348,8 @@ impl Captures {
     /// Follows a chain that isn't known.
     #[cold]
     #[inline(never)]
-    fn follow(
-        &self,
-        here: &Registers,
-        end: StackEnd,
-        depth: u32,
-        calls_hash: u64,
-    ) -> Option<(ChainId, WaitId)> {
+    fn follow(&self, position: Position<'_>) -> Option<(ChainId, WaitId)> {
+        let Position { here, end, depth, calls_hash } = position;
         let Some(returns) = stack::follow(here, end) else {
             table::followed_in_vain();
             return None;

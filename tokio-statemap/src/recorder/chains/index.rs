@@ -30,17 +30,22 @@ pub(super) struct Known {
     pub(super) alone: WaitId,
 }
 
+/// Where a thread is, by what chains are told apart.
+#[derive(Clone, Copy)]
+pub(super) struct Position<'a> {
+    pub(super) here: &'a Registers,
+    pub(super) end: StackEnd,
+    /// The distance of `here` from `end`.
+    pub(super) depth: u32,
+    /// A hash of the instrumented functions that are being polled.
+    pub(super) calls_hash: u64,
+}
+
 impl Known {
-    /// Returns whether the thread is in this chain, whose depth and calls are those of `here` if it is.
+    /// Returns whether a thread there is in this chain.
     #[inline]
-    pub(super) fn is_at(
-        &self,
-        here: &Registers,
-        end: StackEnd,
-        depth: u32,
-        calls_hash: u64,
-    ) -> bool {
-        let chain = self.chain;
+    pub(super) fn is_at(&self, position: Position<'_>) -> bool {
+        let (chain, Position { here, end, depth, calls_hash }) = (self.chain, position);
         chain.depth == depth
             && chain.calls_hash == calls_hash
             && stack::is_at(here, end, &chain.returns)
@@ -137,15 +142,11 @@ fn known(id: ChainId) -> Option<&'static Known> {
     CHAINS.get(id / BLOCK)?.get()?[id % BLOCK].get()
 }
 
-/// Returns the chain of this depth and these calls that the thread is in, if it is known.
+/// Returns the chain that a thread there is in, if it is known.
 #[inline(never)]
-pub(super) fn find(
-    here: &Registers,
-    end: StackEnd,
-    depth: u32,
-    calls_hash: u64,
-) -> Option<&'static Known> {
-    let is_it = |known: &&Known| known.is_at(here, end, depth, calls_hash);
+pub(super) fn find(position: Position<'_>) -> Option<&'static Known> {
+    let Position { here, end, depth, calls_hash } = position;
+    let is_it = |known: &&Known| known.is_at(position);
     let in_tree = || {
         let mut target = slot(beginning(ROOT, depth, calls_hash))?.1?;
         let mut inside = 0;
@@ -338,6 +339,7 @@ mod tests {
         let end = StackEnd::of_words(&words);
         let here =
             Registers { stack_pointer: words.as_ptr().addr() as u64, ..Registers::default() };
+        let position = Position { here: &here, end, depth: 512, calls_hash: 0xFEED };
         // A frame after the second function is as large as that function says, and some align theirs.
         let returns_of = |n: u64| {
             let (second, third) = (2 + n / 1000, 40 + 8 * (n % 5) as u32);
@@ -362,16 +364,17 @@ mod tests {
                 words[offset as usize / 8] = std::hint::black_box(address);
             }
             std::hint::black_box(&mut words);
-            let found = find(&here, end, 512, 0xFEED).expect("it is there");
+            let found = find(position).expect("it is there");
             assert_eq!(found.id, FROM + n as ChainId);
             // All these have one place among the recent ones.
-            let recent = || recent::find(&here, end, 512, 0xFEED).map(|known| known.id);
+            let recent = || recent::find(position).map(|known| known.id);
             assert_eq!([recent(), recent()], [Some(found.id); 2]);
             words[11] = std::hint::black_box(99);
             std::hint::black_box(&mut words);
-            assert!(find(&here, end, 512, 0xFEED).is_none(), "another function");
+            assert!(find(position).is_none(), "another function");
             assert_eq!(recent(), None, "nor is it the recent one");
         }
-        assert!(find(&here, end, 504, 0xFEED).is_none() && find(&here, end, 512, 1).is_none());
+        let others = [Position { depth: 504, ..position }, Position { calls_hash: 1, ..position }];
+        assert!(others.into_iter().all(|other| find(other).is_none()));
     }
 }

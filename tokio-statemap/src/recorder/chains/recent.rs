@@ -1,11 +1,10 @@
-//! The chains that a thread was in lately, in one of which it most likely is again.
+//! The chains that a thread was in lately. Most likely it is in one of them again.
 //!
-//! They are compared before the [`index`] is searched, whose table is large: its words are seldom in a processor's cache.
+//! They are compared before the [`index`] is searched. Its table is large, so its words are seldom in a processor's cache.
 
 use std::cell::Cell;
 
-use super::index::{self, Known};
-use super::stack::{Registers, StackEnd};
+use super::index::{self, Known, Position};
 use crate::sys::local;
 
 /// The number of chains that a thread remembers.
@@ -14,24 +13,20 @@ const PLACES: usize = 16;
 const ALIGNMENT: u32 = 16;
 
 thread_local! {
-    /// Each chain is at the place of its depth.
+    /// The depth and the calls of a chain give it its place.
     static RECENT: [Cell<Option<&'static Known>>; PLACES] = const { [const { Cell::new(None) }; PLACES] };
 }
 
-/// Returns the chain of this depth and these calls that the thread is in, if it is known.
+/// Returns the chain that this thread is in, if it is known.
 #[inline]
-pub(super) fn find(
-    here: &Registers,
-    end: StackEnd,
-    depth: u32,
-    calls_hash: u64,
-) -> Option<&'static Known> {
+pub(super) fn find(position: Position<'_>) -> Option<&'static Known> {
     local::with(&RECENT, |recent| {
-        let place = &recent[(depth / ALIGNMENT) as usize % PLACES];
-        if let Some(known) = place.get().filter(|known| known.is_at(here, end, depth, calls_hash)) {
+        let of = (position.depth / ALIGNMENT) as usize ^ position.calls_hash as usize;
+        let place = &recent[of % PLACES];
+        if let Some(known) = place.get().filter(|known| known.is_at(position)) {
             return Some(known);
         }
-        let found = index::find(here, end, depth, calls_hash)?;
+        let found = index::find(position)?;
         place.set(Some(found));
         Some(found)
     })

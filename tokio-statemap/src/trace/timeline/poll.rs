@@ -161,8 +161,8 @@ impl Poll {
         // The time is rounded, and the clocks of two threads differ.
         let slack_ns = 1_000 + (self.start_ns - at_ns) / 100_000;
         let after = polls.partition_point(|poll| poll.start_ns <= at_ns.saturating_add(slack_ns));
-        let mut recent = (after.saturating_sub(2)..after).rev();
-        recent.find(|&nth| at_ns <= polls[nth].end_ns.saturating_add(slack_ns))
+        let last = after.checked_sub(1)?;
+        (at_ns <= polls[last].end_ns.saturating_add(slack_ns)).then_some(last)
     }
 
     /// Returns the time for which the task was ready before this poll started, in ns.

@@ -12,6 +12,7 @@ import { IssuesTab } from "./ui/issues_tab.js";
 import { Legend } from "./ui/legend.js";
 import { loadModel, showError } from "./ui/load.js";
 import { LocationsTab } from "./ui/locations_tab.js";
+import { PathLane } from "./ui/path_lane.js";
 import { preparePrint } from "./ui/print.js";
 import { prepareProfile } from "./ui/profile_tab.js";
 import { prepareRequests } from "./ui/requests_tab.js";
@@ -35,6 +36,7 @@ const openPage = async (surface) => {
   const address = new Address(view, initialFolds(model, view.opening, view.height, view.charts, view.hiddenCharts));
   const given = address.restore();
   const parts = buildParts(view);
+  frame.pathLane = new PathLane(view, parts.actions.show);
   // The parts take room from the lanes, and what the page opens on must be visible in the rest.
   frame.measure();
   surface.countWith(() => parts.legend.count());

@@ -2,7 +2,7 @@ import { formatLength, formatMoment, formatNs } from "../format/numbers.js";
 import { visible } from "../format/text.js";
 import { awaitOf } from "../model/awaits.js";
 import { keptNs } from "../model/lanes.js";
-import { groupLabel, rowWord, workerName } from "../model/names.js";
+import { groupLabel, groupName, rowWord, workerName } from "../model/names.js";
 import { heldNs, isPoll, pollInfo } from "../model/polls.js";
 import { stretchSentence } from "./sums.js";
 
@@ -69,7 +69,7 @@ export const selectionSentence = (view) => {
   }
   if (selection.kind === "stretch") return stretchSentence(view, selection.stretch);
   const section = model.sections[selection.section];
-  if (selection.kind === "group") return `Group ${groupLabel(section.groups[selection.group])}.`;
+  if (selection.kind === "group") return `Group ${groupName(section.groups[selection.group])}.`;
   if (selection.kind === "row") return `${visible(section.name(selection.row))} of ${visible(section.title)}.`;
   const span = describeSpan(view, section, selection.transition);
   const on = span.worker === null ? "" : ` on ${workerName(model, section, span.worker)}`;

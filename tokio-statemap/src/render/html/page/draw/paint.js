@@ -1,8 +1,10 @@
 import { formatNs } from "../format/numbers.js";
+import { visible } from "../format/text.js";
+import { shortName } from "../model/frames.js";
 import { findTransition } from "../model/lanes.js";
-import { groupLabel } from "../model/names.js";
+import { groupName } from "../model/names.js";
 import { heldNs, isPoll, nextLong } from "../model/polls.js";
-import { isUnblamed } from "../model/why.js";
+import { isUnblamed, whyOf } from "../model/why.js";
 import { CANVAS_FONT, clipTo, fillBox } from "./canvas.js";
 import { drawChart } from "./charts/draw.js";
 import { coarseColumns } from "./coarse.js";
@@ -303,7 +305,7 @@ export class LanePainter {
       this.label(context, start, start + held, y, view.colours.running, this.isBarred(tasks, i), (width) => {
         const length = formatNs(held);
         if (width < 110) return wholeText(context, length, width);
-        return fitText(`${groupLabel(tasks.groups[tasks.groupOfRow(tasks.rowOf(i))])} · ${length}`, width, CANVAS_FONT);
+        return fitText(`${pollName(tasks, i)} · ${length}`, width, CANVAS_FONT);
       });
     }
   }
@@ -372,3 +374,9 @@ export class LanePainter {
 
 /** Returns a number, or nothing if it doesn't fit as a whole. */
 const wholeText = (context, text, width) => (context.measureText(text).width <= width ? text : "");
+
+/** Returns the blamed function of a poll, or else the name of its task's group. */
+function pollName(section, poll) {
+  const frame = whyOf(section, poll)?.frame ?? null;
+  return frame === null ? groupName(section.groups[section.groupOfRow(section.rowOf(poll))]) : visible(shortName(frame.name));
+}

@@ -1,7 +1,7 @@
 // What the length of a task, or of a wait, depended on: the way back from its end, from each wait to who ended it.
 
 import { lastNotAfter } from "../data/section.js";
-import { awaitOf } from "./awaits.js";
+import { awaitOf, isWait } from "./awaits.js";
 import { shortName, sourceOf } from "./frames.js";
 import { isInGap } from "./lanes.js";
 import { whyOf } from "./why.js";
@@ -12,8 +12,10 @@ import { wakerOf, wakingPoll } from "./wakers.js";
  * @typedef {{
  *   kind: "running"|"ready"|"waiting"|"unknown", place: string, times: number, total: number, longest: number, transition: number,
  * }} PathPart `total`, `longest`: in ns; `transition`: what begins the longest stretch
- * @typedef {{length: number, tasks: number, hasOthers: boolean, parts: PathPart[]}} CriticalPath `hasOthers`: whether it leads through
- *   another row; `parts`: those with the most time first
+ * @typedef {{from: number[], to: number[], transition: number[], isKnown: boolean[]}} PathWay the stretches of a path in the order of
+ *   time, each with its begin and end in ns, and the transition that it is a part of
+ * @typedef {{length: number, tasks: number, hasOthers: boolean, parts: PathPart[], way: PathWay}} CriticalPath `hasOthers`: whether it
+ *   leads through another row; `parts`: those with the most time first
  */
 
 /** The most polls in a row without any time: clocks of threads differ a little. */
@@ -30,12 +32,42 @@ const MOST_POLLS_OF_PATH = 200_000;
  * @returns {CriticalPath|null} null if it hasn't ended, or if that isn't known
  */
 export function pathOfTask(section, gaps, row) {
+  const end = endOfPath(section, row);
+  return end === null ? null : criticalPath(section, gaps, end.poll, section.rowBegin(row), end.at);
+}
+
+/** Returns the last poll of a task that has ended in it, and its end; null if there is none. */
+function endOfPath(section, row) {
   const poll = lastPoll(section, row, section.lengthNs), last = section.rowFirst[row + 1] - 1;
   if (poll < 0 || section.isEnd[section.state[last]] === 0) return null;
-  const end = section.endOf(poll);
+  const at = section.endOf(poll);
   // A task that was dropped while it waited has no last poll. A root future is dropped a little after its last one.
-  if (end < section.time[last] && section.isRoot[row] === 0) return null;
-  return criticalPath(section, gaps, poll, section.rowBegin(row), end);
+  if (at < section.time[last] && section.isRoot[row] === 0) return null;
+  return { poll, at };
+}
+
+/**
+ * Returns the part of the critical path of a task that lies in a time.
+ * @param {Section} section
+ * @param {[number, number][]} gaps of which nothing is known
+ * @param {number} row
+ * @param {[number, number]} time in ns
+ * @returns {CriticalPath|null} null if the task hasn't ended, or if that isn't known, or if it didn't live then
+ */
+export function pathWithin(section, gaps, row, time) {
+  const end = endOfPath(section, row);
+  const path = end === null ? null : criticalPath(section, gaps, end.poll, section.rowBegin(row), end.at, time);
+  return path === null || path.length === 0 ? null : path;
+}
+
+/** Returns the row of the root future that lived longest; −1 if there is none. */
+export function longestRoot(section) {
+  let longest = -1;
+  for (let row = 0; row < section.nRows; row++) {
+    const length = section.isRoot[row] === 0 ? -1 : section.rowEnd(row) - section.rowBegin(row);
+    if (length >= 0 && (longest < 0 || length > section.rowEnd(longest) - section.rowBegin(longest))) longest = row;
+  }
+  return longest;
 }
 
 /**
@@ -53,17 +85,53 @@ export function pathOfWait(section, gaps, wait) {
   return criticalPath(section, gaps, poll, section.time[wait], section.endOf(wait));
 }
 
-/** Goes back from `end` to `begin`, at first in this poll, or before it. Where another task woke it, the way goes on with that one. */
-function criticalPath(section, gaps, last, begin, end) {
+/**
+ * Finds what the length of what is selected depended on: of a task, or of a wait. In a period it is the root future.
+ * @param {import("../data/decode.js").Model} model
+ * @param {{kind: string, section?: number, row?: number, transition?: number, t0?: number, t1?: number}|null} selection
+ * @returns {{section: Section, row: number, path: CriticalPath}|null} null if it is something else, or if no other task was on the way
+ */
+export function pathOfSelection(model, selection) {
+  const { gaps } = model.meta;
+  const kind = selection?.kind;
+  if (kind === "range") {
+    for (const section of model.sections) {
+      const row = section.kind === "tasks" ? longestRoot(section) : -1;
+      const path = row < 0 ? null : pathWithin(section, gaps, row, [selection.t0, selection.t1]);
+      if (path?.hasOthers) return { section, row, path };
+    }
+    return null;
+  }
+  const section = model.sections[selection?.section];
+  if (section?.kind !== "tasks" || !(kind === "row" || (kind === "span" && isWait(section, selection.transition)))) return null;
+  const row = kind === "row" ? selection.row : section.rowOf(selection.transition);
+  const path = kind === "row" ? pathOfTask(section, gaps, row) : pathOfWait(section, gaps, selection.transition);
+  return path === null || !path.hasOthers ? null : { section, row, path };
+}
+
+/**
+ * Goes back from `end` to `begin`, at first in this poll, or before it. Where another task woke it, the way goes on with that one.
+ * Only what lies between `from` and `to` is added up.
+ */
+function criticalPath(section, gaps, last, begin, end, [from, to] = [begin, end]) {
   if (section.waker === null) return null;
   const { time, state, isRunning, isReady, rowFirst } = section;
-  const sums = new Map(), rows = new Set();
+  const sums = new Map(), rows = new Set(), way = { from: [], to: [], transition: [], isKnown: [] };
   let now = end, at = section.rowOf(last), poll = last, stood = 0;
-  const add = (kind, transition, from) => {
-    const start = Math.max(begin, Math.min(from, now)), length = now - start;
+  const add = (kind, transition, since) => {
+    const start = Math.max(begin, Math.min(since, now)), until = now;
     now = start;
-    if (length <= 0) return false;
+    if (until > start) addUp(kind, transition, Math.max(start, from), Math.min(until, to));
+    return until > start;
+  };
+  const addUp = (kind, transition, start, until) => {
+    const length = until - start;
+    if (length <= 0) return;
     rows.add(at);
+    way.from.push(start);
+    way.to.push(until);
+    way.transition.push(transition);
+    way.isKnown.push(kind !== "unknown");
     const place = kind === "unknown" ? "" : kind === "waiting" ? waitLine(section, transition) : functionOf(section, transition);
     const key = `${kind} ${place}`;
     const part = sums.get(key) ?? { kind, place, times: 0, total: 0, longest: 0, transition };
@@ -71,9 +139,8 @@ function criticalPath(section, gaps, last, begin, end) {
     part.times++;
     part.total += length;
     if (length > part.longest) [part.longest, part.transition] = [length, transition];
-    return true;
   };
-  for (let n = 0; now > begin && n < MOST_POLLS_OF_PATH; n++) {
+  for (let n = 0; now > Math.max(begin, from) && n < MOST_POLLS_OF_PATH; n++) {
     const first = rowFirst[at], wasReady = poll > first && isReady[state[poll - 1]] !== 0;
     let went = add("running", poll, time[poll]);
     if (wasReady) went = add("ready", poll - 1, time[poll - 1]) || went;
@@ -100,7 +167,8 @@ function criticalPath(section, gaps, last, begin, end) {
   add("unknown", last, begin);
   const parts = [...sums.values()].sort((a, b) => b.total - a.total);
   const own = section.rowOf(last);
-  return { length: end - begin, tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts };
+  for (const list of Object.values(way)) list.reverse();
+  return { length: Math.max(0, Math.min(end, to) - Math.max(begin, from)), tasks: rows.size, hasOthers: [...rows].some((row) => row !== own), parts, way };
 }
 
 /**

@@ -32,12 +32,11 @@ export const wakingPoll = (section, { poll, row }) => {
   if (row < 0) return -1;
   const at = readySince(section, poll);
   const slack = slackOf(section, poll);
-  const last = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], at + slack);
-  for (const i of [last, last - 1]) {
-    if (i < section.rowFirst[row] || !section.isRunning[section.state[i]]) continue;
-    if (at >= section.time[i] - slack && at <= section.endOf(i) + slack) return i;
-  }
-  return -1;
+  const first = section.rowFirst[row];
+  let last = lastNotAfter(section.time, first, section.rowFirst[row + 1], at + slack);
+  // The task may have begun to wait, and become ready again, within the slack.
+  while (last >= first && !section.isRunning[section.state[last]]) last--;
+  return last >= first && at <= section.endOf(last) + slack ? last : -1;
 };
 
 const readySince = (section, poll) => {

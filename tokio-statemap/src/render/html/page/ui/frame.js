@@ -31,6 +31,8 @@ export class Frame {
     this.scrollbar.addEventListener("scroll", () => {
       if (this.isScrolled()) view.scrollTo(this.scrollbar.scrollTop);
     });
+    /** Draws the critical path of what is selected. @type {import("./path_lane.js").PathLane|null} */
+    this.pathLane = null;
     /** Whether to draw the labels even if no lane is drawn. */
     this.labels = true;
     view.on("selected", () => { this.labels = true; });
@@ -45,7 +47,10 @@ export class Frame {
   paint(lanes) {
     const { view } = this;
     const from = performance.now();
-    if (lanes) this.painter.paint(drawAxis(view, byId("axis")));
+    if (lanes) {
+      this.painter.paint(drawAxis(view, byId("axis")));
+      this.pathLane?.draw();
+    }
     drawOverlay(view, byId("overlay"));
     if (lanes || this.labels) this.paintLabels();
     if (lanes && this.times.push(performance.now() - from) > MOST_FRAMES) this.times.shift();

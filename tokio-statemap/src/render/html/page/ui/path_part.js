@@ -24,8 +24,8 @@ export const pathParts = (view, section, path, what, show) => {
   });
   const more = path.parts.length > MOST_PARTS ? make("p", { class: "hint" }, `${path.parts.length - MOST_PARTS} more parts are not listed.`) : null;
   return [
-    make("h2", {}, `What the length of ${what} depended on`, make("span", { class: "count" }, path.tasks === 1 ? "1 task" : `${path.tasks} tasks`)),
-    make("table", { class: "totals path" }, make("caption", { class: "unseen" }, `What the length of ${what} depended on`), make("tbody", {}, ...rows)),
+    make("h2", {}, `What the length of ${what}`, make("span", { class: "count" }, path.tasks === 1 ? "1 task" : `${path.tasks} tasks`)),
+    make("table", { class: "totals path" }, make("caption", { class: "unseen" }, `What the length of ${what}`), make("tbody", {}, ...rows)),
     more,
   ];
 };

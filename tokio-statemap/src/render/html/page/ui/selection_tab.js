@@ -1,11 +1,11 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
 import { isWait } from "../model/awaits.js";
-import { pathOfTask, pathOfWait } from "../model/critical_path.js";
+import { pathOfSelection, pathOfTask, pathOfWait } from "../model/critical_path.js";
 import { excerptOfGroup } from "../model/excerpts.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
-import { countRows, groupLabel, workerName } from "../model/names.js";
+import { countRows, groupLabel, groupName, workerName } from "../model/names.js";
 import { isPoll, ownNs, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
 import { wakerOf } from "../model/wakers.js";
@@ -31,6 +31,7 @@ export class SelectionTab {
     this.view = view;
     this.actions = actions;
     this.shown = null;
+    this.compared = null;
     this.distributions = new Distributions(view.model, actions.show);
     for (const what of ["selected", "counted", "tab", "colours"]) view.on(what, () => this.draw());
   }
@@ -85,7 +86,7 @@ export class SelectionTab {
       this.acts({ kind: "span", section: section.index, transition }),
       ...readyPart(section, view.model.meta.gaps, transition, this.actions.show),
       ...chainParts(section, transition),
-      ...(isWait(section, transition) ? pathParts(view, section, pathOfWait(section, view.model.meta.gaps, transition), "this wait", this.actions.show) : []),
+      ...(isWait(section, transition) ? pathParts(view, section, pathOfWait(section, view.model.meta.gaps, transition), "this wait depended on", this.actions.show) : []),
       ...this.why(section, transition),
       ...this.ofCulprit(section, transition),
     ];
@@ -149,7 +150,7 @@ export class SelectionTab {
       below ? null : this.acts({ kind: "row", section: section.index, row }),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "whole lifetime")),
       totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole lifetime"),
-      ...(section.kind === "tasks" ? pathParts(view, section, pathOfTask(section, model.meta.gaps, row), "this task", this.actions.show) : []),
+      ...(section.kind === "tasks" ? pathParts(view, section, pathOfTask(section, model.meta.gaps, row), "this task depended on", this.actions.show) : []),
       ...this.ofRow(section, row),
       ...this.events(section, row),
       ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),
@@ -211,7 +212,8 @@ export class SelectionTab {
     const at = { section: section.index, group: group.index };
     const target = { kind: "group", ...at };
     return [
-      make("p", { class: "selection-title" }, shorten(groupLabel(group), 200)),
+      make("p", { class: "selection-title" }, shorten(groupName(group), 200)),
+      group.runs === null ? null : make("p", { class: "selection-sub" }, `of tasks spawned at ${shorten(groupLabel(group), 200)}`),
       make("p", { class: "selection-sub" }, `${countRows(section, group.rows)} in ${formatCount(lanes)} ${lanes === 1 ? "lane" : "lanes"}`),
       this.acts(target),
       this.spawnSource(section, group),
@@ -261,9 +263,28 @@ export class SelectionTab {
       make("p", { class: "selection-sub" }, `Time range: ${spanText(t0, t1)}`),
       this.acts({ kind: "range", t0, t1 }),
       ...this.summed(t0, t1),
-      ...this.view.model.sections.filter(({ kind }) => kind === "tasks").map((section) => periodsPart(this.view, section, t0, t1)),
+      ...this.pathOfPeriod(),
+      ...this.periods(t0, t1),
       ...this.sections(t0, t1, true),
     ];
+  }
+
+  /** Keeps the parts while the same time is selected, so that a comparison stays. */
+  periods(t0, t1) {
+    const key = `${t0}–${t1}`;
+    if (this.compared?.key !== key) {
+      const tasks = this.view.model.sections.filter(({ kind }) => kind === "tasks");
+      this.compared = { key, parts: tasks.map((section) => periodsPart(this.view, section, t0, t1)) };
+    }
+    return this.compared.parts;
+  }
+
+  /** Shows what the length of the root future depended on in the selected time. */
+  pathOfPeriod() {
+    const found = pathOfSelection(this.view.model, this.view.selection);
+    if (found === null) return [];
+    const { section, row, path } = found;
+    return pathParts(this.view, section, path, `${shorten(visible(section.name(row)), 40)} depended on in this time`, this.actions.show);
   }
 
   wholeView() {
