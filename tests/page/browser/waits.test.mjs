@@ -176,7 +176,7 @@ test("a lane at the top shows the critical path of what is selected", () =>
     await page.evaluate((hash) => { location.hash = hash; }, `#sel=row.${section}.main`);
     await page.waitForFunction(() => document.querySelector("#path-label").textContent === "Path of main");
     assert.ok(await isShown());
-    assert.match(await page.locator("#path").getAttribute("aria-label"), /^Critical path of main: what its length of .* depended on/);
+    assert.match(await page.locator("#path").getAttribute("aria-label"), /^Critical path: what the length of main, .*, depended on$/);
     await frame(page);
     // The whole path is in view, and nearly all of it has a colour.
     const painted = await page.evaluate(() => {

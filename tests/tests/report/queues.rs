@@ -23,11 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a program that hangs some day. Returns the report, once that begins with a queue in which nothing goes on.
 fn report_of<F: Future<Output = ()>>(program: impl Fn() -> F) -> Report {
-    report_with("no wait there ended", program)
-}
-
-/// Runs a program that hangs some day. Returns the report, once that says this.
-fn report_with<F: Future<Output = ()>>(said: &str, program: impl Fn() -> F) -> Report {
     let mut builder = builder(2);
     let collector = register_hooks(builder.enable_all(), CollectorConfig::default()).unwrap();
     collector.start();
@@ -40,7 +35,7 @@ fn report_with<F: Future<Output = ()>>(said: &str, program: impl Fn() -> F) -> R
             sleep(Duration::from_millis(200)).await;
             let report = collector.snapshot().report();
             let text = report.to_string();
-            if text.contains(said) || began.elapsed() > PATIENCE {
+            if text.contains("no wait there ended") || began.elapsed() > PATIENCE {
                 return report;
             }
         }
@@ -202,81 +197,6 @@ fn a_pool_whose_holders_take_another_one() {
         at(TAKES_ANOTHER)
     );
     assert_says(&report, &[&waits, &holds]);
-}
-
-const STORES: u32 = line!() + 3;
-
-async fn store(lock: &Mutex<()>) {
-    let _held = lock.lock().await;
-}
-
-/// Waits for the lock in two futures. After the message it polls only the second one, but the lock may be given to the first.
-async fn stores_twice(lock: Arc<Mutex<()>>, tell: oneshot::Sender<()>) {
-    let first = store(&lock);
-    tokio::pin!(first);
-    tokio::select! {
-        () = &mut first => {}
-        () = tokio::task::yield_now() => {
-            tell.send(()).unwrap();
-            store(&lock).await;
-        }
-    }
-}
-
-#[test]
-fn a_lock_that_was_given_to_a_future_that_nobody_polls() {
-    let report = report_with(" never finished: ", || async {
-        let lock = Arc::new(Mutex::new(()));
-        let held = Arc::clone(&lock).lock_owned().await;
-        let (tell, told) = oneshot::channel();
-        tokio::spawn(stores_twice(Arc::clone(&lock), tell));
-        told.await.unwrap();
-        tokio::spawn(async move { drop(held) }).await.unwrap();
-        for _ in 0..4 {
-            let lock = Arc::clone(&lock);
-            tokio::spawn(async move { store(&lock).await });
-        }
-    });
-    let verdict = report.verdict.to_string();
-    for said in [
-        &format!(" at {}, Mutex::lock.", at(STORES)),
-        " waited there in two futures, one after the other. task-",
-        " but it waits there still: it may hold the lock in the first future, if it doesn't poll that any more.",
-    ] {
-        assert!(verdict.contains(said), "{said:?} isn't in: {verdict}");
-    }
-}
-
-async fn flush(lock: Arc<Mutex<()>>, forever: oneshot::Receiver<()>) {
-    let _held = lock.lock().await;
-    let _ = forever.await;
-}
-
-#[test]
-fn a_lock_that_is_taken_again_and_again_is_in_no_such_future() {
-    let (keep, forever) = oneshot::channel();
-    let forever = std::sync::Mutex::new(Some(forever));
-    let report = report_with(" never finished: ", || async {
-        let lock = Arc::new(Mutex::new(()));
-        for _ in 0..4 {
-            let lock = Arc::clone(&lock);
-            tokio::spawn(async move {
-                loop {
-                    tokio::select! {
-                        () = store(&lock) => sleep(Duration::from_millis(1)).await,
-                        () = sleep(Duration::from_millis(1)) => store(&lock).await,
-                    }
-                }
-            });
-        }
-        sleep(Duration::from_millis(50)).await;
-        let forever = forever.lock().unwrap().take().unwrap();
-        tokio::spawn(flush(lock, forever));
-    });
-    drop(keep);
-    let verdict = report.verdict.to_string();
-    assert!(verdict.contains(" never finished: "), "{verdict}");
-    assert!(!verdict.contains("two futures"), "{verdict}");
 }
 
 /// A lock is held for long now and then, and a permit is always taken by somebody: all goes on.

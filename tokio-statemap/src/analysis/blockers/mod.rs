@@ -1,13 +1,11 @@
 //! Finds what keeps tasks waiting at the end: what they wait for, who holds it, and who used to wake them.
 
 mod awaited;
-mod given_to;
 mod held_by;
 mod last_wait;
 mod woken_by;
 
 pub(super) use awaited::Awaited;
-pub(crate) use given_to::GivenTo;
 pub(crate) use held_by::{HeldBy, Holds};
 pub(super) use last_wait::{LastWaits, wait_to_the_end, waits_to_the_end};
 pub(super) use woken_by::{Chain, WaitSet};

@@ -105,7 +105,7 @@ impl WaitSet {
     }
 
     /// Returns all waits at the line of this one.
-    pub(super) fn like(timeline: &Timeline, wait: &Wait) -> Self {
+    fn like(timeline: &Timeline, wait: &Wait) -> Self {
         let lines = wait.lines();
         let same = timeline.all_waits().filter(|(_, other)| other.lines() == lines);
         Self::new(timeline, same.map(|(id, _)| id))

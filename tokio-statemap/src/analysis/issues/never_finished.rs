@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Awaited, GivenTo, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
+    Awaited, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -82,7 +82,6 @@ pub struct NeverFinished {
     pub at: Option<String>,
     held_by: Option<HeldBy>,
     holds: Option<Holds>,
-    given_to: Option<GivenTo>,
     before: Option<Before>,
     spots: Vec<Spot>,
 }
@@ -225,9 +224,6 @@ impl Finding for NeverFinished {
         if let Some(holds) = &self.holds {
             said.add(holds.to_string());
         }
-        if let Some(given_to) = &self.given_to {
-            said.add(given_to.to_string());
-        }
         said
     }
 }
@@ -349,10 +345,6 @@ pub(super) fn find(
             never.held_by = waits.iter().find_map(held_by);
             let first = waits.first();
             never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
-            if !never.names_holder() {
-                let given_to = |&wait: &&Wait| GivenTo::find(timeline, shutdown, wait, long_ns);
-                never.given_to = first.and_then(given_to);
-            }
         }
     }
     found.stuck = most_stuck(timeline, shutdown, waits, std::mem::take(&mut found.others));
@@ -506,7 +498,6 @@ impl Found {
             at: None,
             held_by: None,
             holds: None,
-            given_to: None,
             before: None,
             spots: spots.longest.clone(),
         };

@@ -2,7 +2,7 @@ import { formatNs } from "../format/numbers.js";
 import { visible } from "../format/text.js";
 import { shortName } from "../model/frames.js";
 import { findTransition } from "../model/lanes.js";
-import { groupName } from "../model/names.js";
+import { groupLabel } from "../model/names.js";
 import { heldNs, isPoll, nextLong } from "../model/polls.js";
 import { isUnblamed, whyOf } from "../model/why.js";
 import { CANVAS_FONT, clipTo, fillBox } from "./canvas.js";
@@ -375,8 +375,8 @@ export class LanePainter {
 /** Returns a number, or nothing if it doesn't fit as a whole. */
 const wholeText = (context, text, width) => (context.measureText(text).width <= width ? text : "");
 
-/** Returns the blamed function of a poll, or else the name of its task's group. */
+/** Returns the blamed function of a poll, or else where its task was spawned. */
 function pollName(section, poll) {
   const frame = whyOf(section, poll)?.frame ?? null;
-  return frame === null ? groupName(section.groups[section.groupOfRow(section.rowOf(poll))]) : visible(shortName(frame.name));
+  return frame === null ? groupLabel(section.groups[section.groupOfRow(section.rowOf(poll))]) : visible(shortName(frame.name));
 }

@@ -39,7 +39,8 @@ export const drawPathLane = (view, canvas, section, way) => {
     const [x0, x1] = [Math.max(0, view.x(way.from[i])), Math.min(view.width, view.x(way.to[i]))];
     const [pixel, length] = [Math.floor(x0), x1 - x0];
     if (length < 1 && pixel === longest.pixel && length <= longest.length) continue;
-    longest = { pixel, length };
+    // A long one may end within a pixel.
+    longest = length < 1 ? { pixel, length } : { pixel: Math.floor(x1), length: x1 - Math.floor(x1) };
     fillBox(context, colour, length < 1 ? pixel : x0, 0, Math.max(1, length), height - 1);
     if (length < NAMED_WIDTH) continue;
     // Each stretch is told from the one before it.

@@ -85,28 +85,40 @@ export function pathOfWait(section, gaps, wait) {
   return criticalPath(section, gaps, poll, section.time[wait], section.endOf(wait));
 }
 
+/** @typedef {{section: Section, row: number, of: "task"|"wait"|"period", path: CriticalPath}} PathFound */
+
+/** What was found for selections, which several parts of the page ask for. @type {WeakMap<object, PathFound|null>} */
+const FOUND = new WeakMap();
+
 /**
  * Finds what the length of what is selected depended on: of a task, or of a wait. In a period it is the root future.
  * @param {import("../data/decode.js").Model} model
  * @param {{kind: string, section?: number, row?: number, transition?: number, t0?: number, t1?: number}|null} selection
- * @returns {{section: Section, row: number, path: CriticalPath}|null} null if it is something else, or if no other task was on the way
+ * @returns {PathFound|null} null if it is something else, or if no other task was on the way
  */
 export function pathOfSelection(model, selection) {
-  const { gaps } = model.meta;
-  const kind = selection?.kind;
-  if (kind === "range") {
-    for (const section of model.sections) {
-      const row = section.kind === "tasks" ? longestRoot(section) : -1;
-      const path = row < 0 ? null : pathWithin(section, gaps, row, [selection.t0, selection.t1]);
-      if (path?.hasOthers) return { section, row, path };
-    }
-    return null;
+  if (selection === null) return null;
+  if (!FOUND.has(selection)) FOUND.set(selection, selection.kind === "range" ? pathOfPeriod(model, selection) : pathOfOne(model, selection));
+  return FOUND.get(selection);
+}
+
+function pathOfPeriod({ sections, meta: { gaps } }, { t0, t1 }) {
+  for (const section of sections) {
+    const row = section.kind === "tasks" ? longestRoot(section) : -1;
+    const path = row < 0 ? null : pathWithin(section, gaps, row, [t0, t1]);
+    // Too far from the end it isn't followed.
+    const unknown = path?.parts.find(({ kind }) => kind === "unknown")?.total ?? 0;
+    if (path?.hasOthers && unknown <= path.length / 2) return { section, row, of: "period", path };
   }
-  const section = model.sections[selection?.section];
-  if (section?.kind !== "tasks" || !(kind === "row" || (kind === "span" && isWait(section, selection.transition)))) return null;
-  const row = kind === "row" ? selection.row : section.rowOf(selection.transition);
-  const path = kind === "row" ? pathOfTask(section, gaps, row) : pathOfWait(section, gaps, selection.transition);
-  return path === null || !path.hasOthers ? null : { section, row, path };
+  return null;
+}
+
+function pathOfOne({ sections, meta: { gaps } }, { kind, section: index, row: selected, transition }) {
+  const section = sections[index];
+  if (section?.kind !== "tasks" || !(kind === "row" || (kind === "span" && isWait(section, transition)))) return null;
+  const [of, row] = kind === "row" ? ["task", selected] : ["wait", section.rowOf(transition)];
+  const path = kind === "row" ? pathOfTask(section, gaps, row) : pathOfWait(section, gaps, transition);
+  return path === null || !path.hasOthers ? null : { section, row, of, path };
 }
 
 /**
@@ -127,7 +139,7 @@ function criticalPath(section, gaps, last, begin, end, [from, to] = [begin, end]
   const addUp = (kind, transition, start, until) => {
     const length = until - start;
     if (length <= 0) return;
-    rows.add(at);
+    if (kind !== "unknown") rows.add(at);
     way.from.push(start);
     way.to.push(until);
     way.transition.push(transition);

@@ -7,8 +7,11 @@ import { hideTooltip, showTooltip } from "./tooltip.js";
 
 // The lane above all others that shows the critical path of what is selected. The panel has it as a table.
 
-/** A path of 200 000 polls takes a while: it is looked for once the selection has stayed for this time, in ms. */
-const REST_MS = 100;
+/**
+ * The path is looked for once the selection has stayed for this time, in ms. A path of 200 000 polls takes a while, and the lane takes
+ * room from the others: none may move between the two clicks of a double click.
+ */
+const REST_MS = 600;
 
 export class PathLane {
   /** `show(target)` selects a stretch. */
@@ -17,23 +20,25 @@ export class PathLane {
     this.canvas = byId("path");
     this.shown = null;
     this.timer = 0;
+    /** The stretch that was selected on the lane. While it is, the path stays. */
+    this.stretch = -1;
     view.on("selected", () => this.follow());
     this.canvas.addEventListener("pointermove", (event) => this.explain(event));
     this.canvas.addEventListener("pointerleave", hideTooltip);
     this.canvas.addEventListener("click", (event) => {
-      const transition = this.transitionAt(event);
-      if (transition >= 0) show({ kind: "span", section: this.shown.section.index, transition });
+      this.stretch = this.transitionAt(event);
+      if (this.stretch >= 0) show({ kind: "span", section: this.shown.section.index, transition: this.stretch });
     });
   }
 
-  /** Shows the path of what is selected, once that rests. While that is on the path that is shown, that stays. */
+  /** Shows the path of what is selected, once that rests. */
   follow() {
-    const { view, shown } = this;
+    const { view } = this;
     const { selection } = view;
     clearTimeout(this.timer);
-    const isOnWay = shown !== null && selection?.kind === "span" && selection.section === shown.section.index
-      && shown.path.way.transition.includes(selection.transition);
-    if (isOnWay) return;
+    const isOwn = selection?.kind === "span" && selection.section === this.shown?.section.index && selection.transition === this.stretch;
+    if (isOwn) return;
+    this.stretch = -1;
     if (selection === null) return this.show(null);
     this.timer = setTimeout(() => this.show(pathOfSelection(view.model, selection)), REST_MS);
   }
@@ -43,12 +48,13 @@ export class PathLane {
     this.shown = found;
     byId("path-row").hidden = found === null;
     if (found === null) return;
-    const { section, row, path } = found;
-    const name = visible(section.name(row));
-    const of = `Critical path of ${name}: what its length of ${formatNs(path.length)} depended on`;
-    byId("path-label").textContent = `Path of ${shorten(name, 60)}`;
-    byId("path-label").title = titleText(of);
-    this.canvas.setAttribute("aria-label", `${of}. The panel lists its parts.`);
+    const { section, row, of, path } = found;
+    const name = visible(section.name(row)), length = formatNs(path.length);
+    const depended = { task: `the length of ${name}, ${length},`, wait: `a wait of ${name} for ${length}`, period: `the length of ${name} in this time` }[of];
+    const text = `Critical path: what ${depended} depended on`;
+    byId("path-label").textContent = of === "wait" ? `Path of a wait of ${shorten(name, 60)}` : `Path of ${shorten(name, 60)}`;
+    byId("path-label").title = titleText(text);
+    this.canvas.setAttribute("aria-label", text);
     this.view.touch("lanes");
   }
 

@@ -5,7 +5,7 @@ import { pathOfSelection, pathOfTask, pathOfWait } from "../model/critical_path.
 import { excerptOfGroup } from "../model/excerpts.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
-import { countRows, groupLabel, groupName, workerName } from "../model/names.js";
+import { countRows, groupLabel, groupName, groupText, workerName } from "../model/names.js";
 import { isPoll, ownNs, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
 import { wakerOf } from "../model/wakers.js";
@@ -213,7 +213,7 @@ export class SelectionTab {
     const target = { kind: "group", ...at };
     return [
       make("p", { class: "selection-title" }, shorten(groupName(group), 200)),
-      group.runs === null ? null : make("p", { class: "selection-sub" }, `of tasks spawned at ${shorten(groupLabel(group), 200)}`),
+      group.runs === null ? null : make("p", { class: "selection-sub" }, `Tasks spawned at ${shorten(groupText(group), 300)}`),
       make("p", { class: "selection-sub" }, `${countRows(section, group.rows)} in ${formatCount(lanes)} ${lanes === 1 ? "lane" : "lanes"}`),
       this.acts(target),
       this.spawnSource(section, group),
