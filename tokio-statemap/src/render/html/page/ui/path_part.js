@@ -7,9 +7,20 @@ import { make, swatchOf } from "./dom.js";
 /** The most parts that are listed. */
 const MOST_PARTS = 12;
 
-/** Builds the part of the panel; empty if only the task itself was on the way. `show(target)` selects the longest stretch of a part. */
-export const pathParts = (view, section, path, what, show) => {
-  if (path === null || !path.hasOthers) return [];
+/** The words for what was found. */
+const PATH_WORDS = {
+  task: () => "this task depended on",
+  wait: () => "this wait depended on",
+  period: ({ section, row }) => `${shorten(visible(section.name(row)), 40)} depended on in this time`,
+};
+
+/**
+ * Builds the part of the panel; empty if nothing was found. `show(target)` selects the longest stretch of a part.
+ * @param {import("../model/critical_path.js").PathFound|null} found
+ */
+export const pathParts = (view, found, show) => {
+  if (found === null) return [];
+  const { section, path } = found, heading = `What the length of ${PATH_WORDS[found.of](found)}`;
   const colours = view.colours.sections[section.index];
   const rows = path.parts.slice(0, MOST_PARTS).map(({ kind, place, times, total, transition }) => {
     const cells = [make("td", {}, formatNs(total)), make("td", { class: "share" }, formatShare(total / path.length))];
@@ -24,8 +35,8 @@ export const pathParts = (view, section, path, what, show) => {
   });
   const more = path.parts.length > MOST_PARTS ? make("p", { class: "hint" }, `${path.parts.length - MOST_PARTS} more parts are not listed.`) : null;
   return [
-    make("h2", {}, `What the length of ${what}`, make("span", { class: "count" }, path.tasks === 1 ? "1 task" : `${path.tasks} tasks`)),
-    make("table", { class: "totals path" }, make("caption", { class: "unseen" }, `What the length of ${what}`), make("tbody", {}, ...rows)),
+    make("h2", {}, heading, make("span", { class: "count" }, path.tasks === 1 ? "1 task" : `${path.tasks} tasks`)),
+    make("table", { class: "totals path" }, make("caption", { class: "unseen" }, heading), make("tbody", {}, ...rows)),
     more,
   ];
 };

@@ -1,7 +1,6 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
-import { isWait } from "../model/awaits.js";
-import { pathOfSelection, pathOfTask, pathOfWait } from "../model/critical_path.js";
+import { pathOfSelection } from "../model/critical_path.js";
 import { excerptOfGroup } from "../model/excerpts.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
@@ -86,7 +85,7 @@ export class SelectionTab {
       this.acts({ kind: "span", section: section.index, transition }),
       ...readyPart(section, view.model.meta.gaps, transition, this.actions.show),
       ...chainParts(section, transition),
-      ...(isWait(section, transition) ? pathParts(view, section, pathOfWait(section, view.model.meta.gaps, transition), "this wait depended on", this.actions.show) : []),
+      ...this.path(view.selection),
       ...this.why(section, transition),
       ...this.ofCulprit(section, transition),
     ];
@@ -150,7 +149,7 @@ export class SelectionTab {
       below ? null : this.acts({ kind: "row", section: section.index, row }),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "whole lifetime")),
       totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole lifetime"),
-      ...(section.kind === "tasks" ? pathParts(view, section, pathOfTask(section, model.meta.gaps, row), "this task depended on", this.actions.show) : []),
+      ...this.path(below ? { kind: "row", section: section.index, row } : this.view.selection),
       ...this.ofRow(section, row),
       ...this.events(section, row),
       ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),
@@ -263,7 +262,7 @@ export class SelectionTab {
       make("p", { class: "selection-sub" }, `Time range: ${spanText(t0, t1)}`),
       this.acts({ kind: "range", t0, t1 }),
       ...this.summed(t0, t1),
-      ...this.pathOfPeriod(),
+      ...this.path(this.view.selection),
       ...this.periods(t0, t1),
       ...this.sections(t0, t1, true),
     ];
@@ -279,12 +278,9 @@ export class SelectionTab {
     return this.compared.parts;
   }
 
-  /** Shows what the length of the root future depended on in the selected time. */
-  pathOfPeriod() {
-    const found = pathOfSelection(this.view.model, this.view.selection);
-    if (found === null) return [];
-    const { section, row, path } = found;
-    return pathParts(this.view, section, path, `${shorten(visible(section.name(row)), 40)} depended on in this time`, this.actions.show);
+  /** Shows what the length of a selected task or wait depended on, or that of the root future in a selected time. */
+  path(selection) {
+    return pathParts(this.view, pathOfSelection(this.view.model, selection), this.actions.show);
   }
 
   wholeView() {
