@@ -1,9 +1,9 @@
-// What differs in a period from the times before and after it.
+// What differs in a period from the times before and after it, or from another one.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { changesOf } from "../../../tokio-statemap/src/render/html/page/model/periods.js";
+import { changesBetween, changesOf } from "../../../tokio-statemap/src/render/html/page/model/periods.js";
 import { TASK_STATES, modelOf } from "./random.js";
 
 const state = (role) => TASK_STATES.findIndex((state) => state.role === role);
@@ -20,7 +20,7 @@ const picture = () => {
 
 test("what changed is told with the averages before, during and after", async () => {
   const model = await modelOf(picture(), 1000);
-  assert.deepEqual(changesOf(model, model.sections[0], 400_000, 600_000).changes, [
+  assert.deepEqual(changesOf(model, model.sections[0], [400_000, 600_000]).changes, [
     { kind: "running", label: "burns.rs:1:1", group: 0, average: [0, 1, 0] },
     { kind: "ready", label: "late.rs:1:1", group: 1, average: [0, 1, 0] },
   ]);
@@ -28,16 +28,16 @@ test("what changed is told with the averages before, during and after", async ()
 
 test("a period at an edge is compared with the other side", async () => {
   const model = await modelOf(picture(), 1000);
-  const [first] = changesOf(model, model.sections[0], 0, 400_000).changes;
+  const [first] = changesOf(model, model.sections[0], [0, 400_000]).changes;
   assert.deepEqual([first.label, first.average[0], first.average[1]], ["burns.rs:1:1", null, 0]);
-  assert.equal(changesOf(model, model.sections[0], 0, 1_000_000).isKept, false, "nothing is left to compare it with");
+  assert.equal(changesOf(model, model.sections[0], [0, 1_000_000]).isKept, false, "nothing is left to compare it with");
 });
 
 test("times of which nothing is kept don't count", async () => {
   const model = await modelOf(picture(), 1000);
   model.meta.gaps = [[0, 200_000]];
-  assert.deepEqual(changesOf(model, model.sections[0], 300_000, 500_000).changes[0].average, [0, 0.5, 0.2]);
-  assert.equal(changesOf(model, model.sections[0], 0, 200_000).isKept, false);
+  assert.deepEqual(changesOf(model, model.sections[0], [300_000, 500_000]).changes[0].average, [0, 0.5, 0.2]);
+  assert.equal(changesOf(model, model.sections[0], [0, 200_000]).isKept, false);
 });
 
 test("waits in a gap don't count, either", async () => {
@@ -49,6 +49,25 @@ test("waits in a gap don't count, either", async () => {
   const [section] = model.sections;
   section.awaits = { places: [{ label: "shop.rs:7, Sleep", functions: [] }], lines: [], still: [], notes: [] };
   model.meta.gaps = [[0, 300_000]];
-  const { changes } = changesOf(model, section, 400_000, 600_000);
+  const { changes } = changesOf(model, section, [400_000, 600_000]);
   assert.deepEqual(changes.filter(({ kind }) => kind === "waiting"), [{ kind: "waiting", label: "shop.rs:7, Sleep", group: -1, average: [1, 0, 0] }]);
+});
+
+test("two periods are compared, each with its average", async () => {
+  const model = await modelOf(picture(), 1000);
+  const { changes, isKept } = changesBetween(model, model.sections[0], [[100_000, 300_000], [500_000, 700_000]], 1);
+  assert.ok(isKept);
+  assert.deepEqual(changes.map(({ kind, label, average }) => [kind, label, average]), [
+    ["running", "burns.rs:1:1", [0, 0.5]], ["running", "late.rs:1:1", [0, 0.05]], ["ready", "late.rs:1:1", [0, 0.5]],
+  ]);
+  assert.deepEqual(changesBetween(model, model.sections[0], [[0, 100_000], [200_000, 300_000]], 1).changes, [], "they are alike");
+});
+
+test("workers that a function held are told by its name", async () => {
+  const model = await modelOf(picture(), 1000);
+  const [section] = model.sections;
+  const poll = [...Array(section.nTransitions).keys()].find((i) => section.isRunning[section.state[i]]);
+  section.why = { culprits: [{ frame: { name: "shop::burn", file: "shop.rs", line: 3, origin: "program" }, place: "", at: [{ transition: poll }] }] };
+  const held = changesOf(model, section, [300_000, 500_000]).changes.filter(({ kind }) => kind === "held");
+  assert.deepEqual(held, [{ kind: "held", label: "burn", group: -1, average: [0, 0.5, 0.2] }]);
 });

@@ -1,9 +1,10 @@
-// Who woke a task is told for its poll, and for the time in which it is ready before that.
+// Who woke a task is told for its poll, and for the time in which it is ready before that. The wakes can be followed from poll to poll.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
 import { wakerOf, wokenAt } from "../../../tokio-statemap/src/render/html/page/model/wakers.js";
+import { wakingStep, wokenSteps } from "../../../tokio-statemap/src/render/html/page/model/wake_steps.js";
 import { TASK_STATES, modelOf } from "./random.js";
 
 const state = (role) => TASK_STATES.findIndex((state) => state.role === role);
@@ -85,4 +86,42 @@ test("a poll is found if its task was ready again within the slack", async () =>
   const { sections: [section] } = await modelOf(one, 1000);
   const poll = [...Array(section.nTransitions).keys()].find((i) => section.rowOf(i) === 1 && section.isReady[section.state[i]]) + 1;
   assert.equal(wokenAt(section, wakerOf(section, poll)), 50_000);
+});
+
+/** A message goes from task-1 over task-2 to task-3, which task-2 spawned, and task-2 wakes itself before. */
+const relay = () => {
+  const rows = [
+    { name: "task-1", transitions: [[0, spawned], [10, running, 1], [40, waiting]] },
+    { name: "task-2", transitions: [[5, waiting], [30, ready], [50, running, 0], [60, ready], [61, running, 1], [80, waiting]] },
+    { name: "task-3", transitions: [[70, spawned], [90, running], [95, waiting]] },
+  ];
+  for (const row of rows) row.transitions = row.transitions.map(([time, state, waker]) => ({ time: time * 1000, state, waker: typeof waker === "number" && waker < 2 ? rows[waker] : waker }));
+  rows[0].transitions[1].waker = 1;
+  rows[2].parent = rows[1];
+  const groups = [{ label: "shop.rs:1:1", lanes: rows.map((row) => [row]) }];
+  return { ...picture(), length: 100_000, sections: [{ ...picture().sections[0], groups }] };
+};
+
+test("a message is followed from wake to wake, there and back", async () => {
+  const { sections: [section] } = await modelOf(relay(), 1000);
+  const gaps = [];
+  const at = (poll) => [section.rowOf(poll), section.time[poll] / 1000];
+  const there = [1];
+  for (let n = 0; n < 5; n++) {
+    const [next] = wokenSteps(section, gaps, there.at(-1));
+    if (next === undefined) break;
+    there.push(next);
+  }
+  assert.deepEqual(there.map(at), [[0, 10], [1, 50], [1, 61], [2, 90]]);
+  const back = [there.at(-1)];
+  for (let n = 0; n < 5; n++) {
+    const last = wakingStep(section, gaps, back.at(-1));
+    if (last < 0) break;
+    back.push(last);
+  }
+  assert.deepEqual(back, there.toReversed());
+  // From a wait the way leads to the poll that ends it, and back to the one that woke its task.
+  const wait = section.rowFirst[1];
+  assert.deepEqual(wokenSteps(section, gaps, wait).map(at), [[1, 50]]);
+  assert.deepEqual(at(wakingStep(section, gaps, wait)), [0, 10]);
 });

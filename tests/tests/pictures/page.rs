@@ -442,9 +442,9 @@ fn waiting_for_threads() -> Timeline {
 fn several_runtimes_are_separate() {
     let folder = folder("runtimes");
     let runs = [
-        ("api", planted::blocked()),
-        ("jobs", planted::two_culprits()),
         ("db", planted::healthy()),
+        ("jobs", planted::two_culprits()),
+        ("api", planted::blocked()),
     ];
     let mut files = Vec::new();
     for (name, mut timeline) in runs {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::analysis::picture::tests::timeline;
+use crate::analysis::picture::why_tests::explained;
 use crate::analysis::picture::{Picture, Role, Section, SectionKind};
 use crate::statemap::read::{Statemap, read};
 use crate::statemap::{Labels, write_tasks, write_workers};
@@ -211,6 +212,20 @@ fn runtimes_of_one_program_keep_their_names_their_workers_and_what_is_long() {
     }
     assert_eq!(picture.long_poll_ns, 1_000_000);
     assert!(picture.verdict.unwrap().headline.starts_with("api: "));
+}
+
+#[test]
+fn the_worst_verdict_comes_first() {
+    let mut all = Vec::new();
+    for (runtime, mut timeline) in [("db", timeline(20, 3)), ("api", explained("shop::compute").0)]
+    {
+        timeline.runtime = Some(runtime.to_owned());
+        all.extend(files(&timeline));
+    }
+    let picture = Picture::of_data(&all);
+    let verdict = picture.verdict.unwrap();
+    assert!(verdict.headline.starts_with("api: "), "{verdict}");
+    assert!(verdict.to_string().contains(" db: "), "{verdict}");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn rules_are_filled_in_for_viewers_without_variables() {
 fn the_page_has_only_colours_of_the_palette() {
     holds_no_colour(
         include_str!("../html/page/style.css"),
-        &["--gutter", "--bar", "--mono", "--row-light"],
+        &["--gutter", "--bar", "--mono", "--panel", "--row-light"],
     );
     let properties = properties();
     // In the order of a browser: light, dark, forced.

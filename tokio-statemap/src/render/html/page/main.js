@@ -19,6 +19,7 @@ import { prepareRequests } from "./ui/requests_tab.js";
 import { SearchBox } from "./ui/search_box.js";
 import { prepareSharing } from "./ui/share.js";
 import { SelectionTab } from "./ui/selection_tab.js";
+import { prepareSplitter } from "./ui/splitter.js";
 import { Surface } from "./ui/surface.js";
 import { listenTabs, showTab } from "./ui/tabs.js";
 import { TasksTab } from "./ui/tasks_tab.js";
@@ -65,7 +66,7 @@ const buildParts = (view) => {
   const issues = new IssuesTab(view, actions);
   const locations = new LocationsTab(view, actions);
   new TasksTab(view, actions);
-  new SelectionTab(view, actions);
+  const selection = new SelectionTab(view, actions);
   prepareProfile(view);
   prepareRequests(view);
   new WaitsTab(view, actions);
@@ -74,7 +75,8 @@ const buildParts = (view) => {
   new Input(view, { ...actions, search: () => searchBox.focus(), step: (by) => issues.step(by) });
   listenTabs(view);
   listenControls(view);
-  prepareHelp();
+  prepareHelp(() => selection.redraw());
+  prepareSplitter();
   prepareSharing();
   announceSelection(view);
   showWords(view.model);

@@ -299,6 +299,18 @@ mod tests {
         assert!(waits(libc::SIGWINCH) && waits(libc::SIGINT) && !waits(libc::SIGSEGV));
     }
 
+    /// A request that was made before a stack overflow must not be answered on the alternate stack.
+    #[test]
+    fn no_copy_is_made_in_the_handler_of_a_fault() {
+        with_running(1, |ids| drop(copy(ids[0])));
+        for fault in [libc::SIGSEGV, libc::SIGBUS] {
+            let action = crate::sys::signal::action(fault);
+            assert_ne!(action.sa_sigaction, libc::SIG_DFL, "the standard library has one");
+            // SAFETY: the set was returned by the system.
+            assert_eq!(unsafe { libc::sigismember(&raw const action.sa_mask, libc::SIGURG) }, 1);
+        }
+    }
+
     #[test]
     fn a_thread_that_sleeps_is_not_interrupted() {
         let (calls, id, stop) = (AtomicU32::new(0), AtomicI32::new(0), AtomicBool::new(false));

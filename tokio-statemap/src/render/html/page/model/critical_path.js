@@ -187,7 +187,7 @@ function criticalPath(section, gaps, last, begin, end, [from, to] = [begin, end]
  * Returns who woke or spawned the task for a poll; null if that isn't known. The first poll of a task is for its spawn, unless earlier
  * ones aren't kept.
  */
-function sourceOfPoll(section, gaps, row, poll) {
+export function sourceOfPoll(section, gaps, row, poll) {
   const first = section.rowFirst[row];
   const isSpawned = poll === first + 1 && section.states[section.state[first]].role === "spawned";
   if (!isSpawned || isInGap(gaps, section.time[first], section.time[poll])) return wakerOf(section, poll);

@@ -13,12 +13,20 @@ import { lengthsOf } from "./lengths.js";
  * @typedef {import("./blamed.js").Blamed & {
  *   name: string, noun: string, text: string, meaning: string, advice: string, group: number, spots: Spot[],
  *   lengths: import("./lengths.js").Lengths|null,
- * }} Issue `name`: its kind, "long polls"; `text`: of the first issue the verdict; `polls`: the number of polls, tasks or waits,
+ * }} Issue `name`: its kind, "long polls"; `text`: what is said of it, but for the headline, which the head of the page says; `polls`: the number of polls, tasks or waits,
  *   as `noun` says; `group`: the group of its tasks, −1 if none
  */
 
 /** Returns the sections that have the issues of a report. */
 const withReport = (model) => model.sections.filter(({ reported }) => reported !== null);
+
+/**
+ * Returns whether the list of issues says the whole verdict, so that the head of the page needs only its headline.
+ * @param {Model} model
+ */
+export const isVerdictListed = (model) => withReport(model).some(({ reported }) => isVerdict(model, reported[0]));
+
+const isVerdict = ({ meta: { verdict, headline } }, issue) => issue !== undefined && issue.text === verdict && verdict.startsWith(headline);
 
 /**
  * Returns the issues, and behind them the long polls that are in none of them.
@@ -43,7 +51,8 @@ function issueOf(model, section, issue, index, groups, threshold) {
   // None of its polls is that long, or that isn't known.
   if (issue.kind === "long polls" && polls === undefined && !(isReports || (culprit === null && threshold < model.meta.long))) return null;
   const known = {
-    key: `issue.${section.index}.${index}`, kind: "reported", name: issue.kind, noun, text, meaning, advice,
+    key: `issue.${section.index}.${index}`, kind: "reported", name: issue.kind, noun, meaning, advice,
+    text: isVerdict(model, issue) ? text.slice(model.meta.headline.length).trimStart() : text,
     group: groupNamed(section, issue.group), section: section.index,
     label: label === null ? "" : source === null ? label : shortName(label), source: source ?? "",
     title: label === null ? issue.kind : source === null ? label : `${label} at ${source}`,

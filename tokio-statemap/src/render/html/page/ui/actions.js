@@ -1,5 +1,7 @@
 import { itemOfGroup } from "../draw/layout.js";
 import { stretchTimes } from "../model/sums.js";
+import { wakingStep, wokenSteps } from "../model/wake_steps.js";
+import { byId } from "./dom.js";
 import { openHelp } from "./help.js";
 
 // The actions that the parts of the page share: show something, zoom to it, clear.
@@ -45,6 +47,15 @@ export const actionsOn = (view) => {
       const [from, to] = timesOf(target);
       const margin = target.kind === "range" || target.kind === "group" ? 0 : Math.max((to - from) * 0.12, 20);
       view.jumpTo(from - margin, to + margin);
+    },
+    /** Goes on to the first poll that the selected one woke, or, if `by` is negative, back to the one that woke its task. */
+    follow(by) {
+      const { selection, model } = view;
+      const section = model.sections[selection?.section];
+      if (selection?.kind !== "span" || section?.kind !== "tasks") return;
+      const [to = -1] = by < 0 ? [wakingStep(section, model.meta.gaps, selection.transition)] : wokenSteps(section, model.meta.gaps, selection.transition);
+      if (to >= 0) actions.show({ kind: "span", section: section.index, transition: to });
+      else byId("live").textContent = by < 0 ? "It isn't known that a poll woke this task." : "It isn't known that this poll woke a task.";
     },
     clear() {
       if (view.selection !== null || view.range !== null) view.select(null);

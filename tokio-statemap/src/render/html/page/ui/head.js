@@ -1,7 +1,7 @@
 import { formatMoment, formatNs, setOrigin } from "../format/numbers.js";
 import { cleanText, shorten, titleText } from "../format/text.js";
 import { sizeSentence } from "../model/names.js";
-import { firstNames } from "../model/reported.js";
+import { firstNames, isVerdictListed } from "../model/reported.js";
 import { byId, make } from "./dom.js";
 
 // The head of the page: the program that ran, what the picture lacks, and the verdict.
@@ -62,7 +62,10 @@ export const showWords = (model) => {
   if (!hasPolls) byId("tab-locations").textContent = "Groups";
 };
 
-/** Shows the report's verdict, and highlights the name of what it is about; of data without a report, its size. */
+/**
+ * Shows the headline of the report, and highlights the name of what it is about; of data without a report, its size. The rest of the
+ * verdict follows it, unless the list of issues says that.
+ */
 export const showAnswer = (view, actions) => {
   const text = view.model.meta.verdict ?? sizeSentence(view.model);
   const shown = shorten(text, MOST_ANSWER);
@@ -73,7 +76,7 @@ export const showAnswer = (view, actions) => {
   const end = Math.max(at + name.length, Math.min((view.model.meta.headline ?? text).length, shown.length));
   const answer = byId("answer");
   answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
-    ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
+    ...(end < shown.length && !isVerdictListed(view.model) ? [make("span", { class: "rest" }, shown.slice(end))] : []));
   answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
   const target = view.firstSelection;

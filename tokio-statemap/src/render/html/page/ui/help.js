@@ -1,4 +1,5 @@
 import { byId, make } from "./dom.js";
+import { sourceSetting } from "./source_link.js";
 
 // The help dialog: the words that the page uses, and all keys and gestures.
 
@@ -6,10 +7,11 @@ const HELP = [
   ["Move", [
     ["wheel", "zoom at the pointer"], ["w s", "zoom in, out"], ["+ -", "zoom in, out"], ["drag", "pan"], ["a d", "pan left, right"],
     ["shift wheel", "scroll the lanes (also: wheel over the labels)"], ["double click", "zoom to the span under the pointer; open a folded group"],
-    ["f", "fit: the whole run"], ["z", "previous view"], ["two fingers", "pinch to zoom; one finger pans"],
+    ["f", "fit: the whole run"], ["z", "previous view"], ["two fingers", "pinch to zoom; one finger pans, or scrolls"],
   ]],
   ["Look", [
     ["click", "select a poll, task or worker"], ["shift drag", "measure a range of time"], ["n p", "next, previous issue"],
+    [". ,", "follow the wakes: on to a poll that the selected one woke, back to the one that woke it"],
     ["/", "search for a function, line, task, location, worker, or time such as 1.25 s; Enter goes on"], ["Esc", "clear the selection, then the filter"], ["?", "this help"],
   ]],
   ["By keyboard", [
@@ -41,10 +43,10 @@ const READING = [
   "The address contains the view: copy it to share what you see. The browser's Back button undoes the last zoom, selection or filter.",
 ];
 
-const keysOf = (keys) => (/^([a-z?/+]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
+const keysOf = (keys) => (/^([a-z?/+.,]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
 
-/** Fills the dialog, and listens to its buttons. */
-export const prepareHelp = () => {
+/** Fills the dialog, and listens to its buttons. `redraw()` is called when sources are to be opened elsewhere. */
+export const prepareHelp = (redraw) => {
   const dialog = byId("help");
   byId("help-body").replaceChildren(
     make("section", {}, make("h3", {}, "Words"), make("dl", { class: "words" }, ...MEANINGS.flatMap(([word, meaning]) => [make("dt", {}, word), make("dd", {}, meaning)]))),
@@ -53,7 +55,8 @@ export const prepareHelp = () => {
         make("dt", {}, ...keysOf(keys).flatMap((key, i) => (i > 0 ? [" ", make("kbd", {}, key)] : [make("kbd", {}, key)]))),
         make("dd", {}, what),
       ])))),
-    make("section", {}, make("h3", {}, "Reading it"), ...READING.map((text) => make("p", {}, text))));
+    make("section", {}, make("h3", {}, "Reading it"), ...READING.map((text) => make("p", {}, text))),
+    sourceSetting(redraw));
   byId("help-open").addEventListener("click", () => openHelp());
   byId("help-close").addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => {

@@ -3,6 +3,7 @@ import { isDropped, stretchAt } from "../model/sums.js";
 import { byId } from "./dom.js";
 import { hitAt, targetOf } from "./hits.js";
 import { KeyRange } from "./measure.js";
+import { swipeBy, swipeFrom } from "./swipe.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
 
 // Handles mouse, touch and keys on the lanes.
@@ -13,7 +14,7 @@ const DRAG_FROM = 4;
 const KEY_ZOOM = 0.7;
 const KEY_PAN = 0.15;
 
-/** Listens on the lanes. `actions`: `clear`, `search`, `help`, `step(by)`, `show(target)`, `zoomTo(target)`. */
+/** Listens on the lanes. `actions`: `clear`, `search`, `help`, `step(by)`, `follow(by)`, `show(target)`, `zoomTo(target)`. */
 export class Input {
   constructor(view, actions) {
     this.view = view;
@@ -67,6 +68,7 @@ export class Input {
     }
     const { view } = this;
     this.drag = { ...at, moved: false, measuring: event.shiftKey, t: view.time(at.x), t0: view.t0, t1: view.t1, scroll: view.scroll };
+    if (event.pointerType === "touch") this.drag.swipe = swipeFrom(view, event);
   }
 
   onMove(event) {
@@ -89,10 +91,14 @@ export class Input {
       return;
     }
     this.canvas.classList.add("dragging");
+    if (drag.swipe?.isDown(event)) {
+      swipeBy(view, drag.swipe, event);
+      return;
+    }
     const ns = ((drag.x - at.x) / view.width) * (drag.t1 - drag.t0);
     const by = Math.min(Math.max(ns, -drag.t0), view.model.lengthNs - drag.t1);
     view.setTimes(drag.t0 + by, drag.t1 + by);
-    view.scrollTo(drag.scroll + drag.y - at.y);
+    if (drag.swipe === undefined) view.scrollTo(drag.scroll + drag.y - at.y);
   }
 
   measured(drag, x) {
@@ -216,6 +222,8 @@ export class Input {
       case "z": view.back(); return true;
       case "n": this.actions.step(1); return true;
       case "p": this.actions.step(-1); return true;
+      case ",": this.actions.follow(-1); return true;
+      case ".": this.actions.follow(1); return true;
       case "/": this.actions.search(); return true;
       case "?": this.actions.help(); return true;
       default: return false;

@@ -7,7 +7,7 @@ import { make } from "./dom.js";
 
 /** Builds the details of an issue. */
 export const issueParts = ({ text, meaning, advice, lengths, noun }) => [
-  make("p", { class: "issue-text" }, visible(text)),
+  ...(text === "" ? [] : [make("p", { class: "issue-text" }, visible(text))]),
   make("p", { class: "hint" }, `${meaning} `, make("b", {}, "What usually helps: "), advice),
   // A single one has no distribution.
   ...(lengths === null || lengths.steps.reduce((sum, [, n]) => sum + n, 0) < 2 ? [] : smallHistogram(lengths, noun)),

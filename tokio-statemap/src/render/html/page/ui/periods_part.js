@@ -1,24 +1,48 @@
+import { formatMoment, formatNs } from "../format/numbers.js";
+import { fitPlace } from "../format/place.js";
 import { shorten, titleText, visible } from "../format/text.js";
-import { changesOf } from "../model/periods.js";
+import { changesBetween, changesOf } from "../model/periods.js";
 import { make } from "./dom.js";
 
-// Shows what differs in a selected period from the times before and after it.
+// Shows what differs in a selected period from the times before and after it, or from another period that was kept.
 
-const TITLES = { running: "Tasks in polls", ready: "Tasks ready", waiting: "Tasks waiting" };
+const TITLES = { held: "Workers held by", running: "Tasks in polls", ready: "Tasks ready", waiting: "Tasks waiting" };
 
-/** Builds the part of the panel for a section. It takes a while to count, so a button asks for it. */
-export const periodsPart = (view, section, t0, t1) => {
-  const part = make("div", { class: "compared", tabindex: "-1" }, make("button", { type: "button", class: "compare", onclick: () => {
-    part.replaceChildren(...comparison(view, section, t0, t1));
+/** The most characters of a function, or of a line. */
+const MOST_OF_CHANGE = 26;
+
+/** The period that others are compared with; null if none was kept. @type {[number, number]|null} */
+let keptPeriod = null;
+
+/** Builds the part of the panel for a section. It takes a while to count, so buttons ask for it. */
+export const periodsPart = (view, section, period) => {
+  const part = make("div", { class: "compared", tabindex: "-1" });
+  const show = (names, of) => {
+    part.replaceChildren(...comparison(names, of));
     part.focus();
-  } }, "Compare with before and after"));
+  };
+  const button = (text, onclick) => make("button", { type: "button", class: "compare", onclick }, text);
+  const kept = keptPeriod;
+  const keep = button("Compare with another period …", () => {
+    keptPeriod = period;
+    keep.replaceWith(make("p", { class: "hint" }, "This period is kept. Select another one, to compare the two."));
+    part.focus();
+  });
+  part.append(
+    button("Compare with before and after", () => show(["before", "during", "after"], changesOf(view.model, section, period))), " ",
+    ...(kept === null || isSamePeriod(kept, period) ? [] : [button(`Compare with ${nameOfPeriod(kept)}`, () =>
+      show([kept, period].map(([t0]) => `at ${formatMoment(t0)}`), changesBetween(view.model, section, [kept, period], 1))), " "]),
+    keep);
   return part;
 };
 
-const comparison = (view, section, t0, t1) => {
-  const { changes, isKept, isCounted, areWaitsCounted } = changesOf(view.model, section, t0, t1);
+const isSamePeriod = (one, other) => one[0] === other[0] && one[1] === other[1];
+
+const nameOfPeriod = ([t0, t1]) => `${formatNs(t1 - t0)} at ${formatMoment(t0)}`;
+
+const comparison = (names, { changes, isKept, isCounted, areWaitsCounted }) => {
   const hint = (text) => make("p", { class: "hint" }, text);
-  if (!isKept) return [hint("Nothing is kept of this time, or of the time before and after it.")];
+  if (!isKept) return [hint("Nothing is kept of this time, or of what it is compared with.")];
   if (!isCounted) return [hint("There are too many tasks, and gaps in the recording, to compare.")];
   const left = areWaitsCounted ? [] : [hint("Waits are not compared: there are too many.")];
   if (changes.length === 0) return [hint("Nothing differs."), ...left];
@@ -27,9 +51,9 @@ const comparison = (view, section, t0, t1) => {
     const of = changes.filter((change) => change.kind === kind);
     if (of.length === 0) return [];
     return make("table", { class: "periods" },
-      make("thead", {}, make("tr", {}, heading(title), heading("before"), heading("during"), heading("after"))),
+      make("thead", {}, make("tr", {}, heading(title), ...names.map(heading))),
       make("tbody", {}, ...of.map(({ label, average }) => make("tr", {},
-        make("th", { scope: "row", title: titleText(label) }, shorten(visible(label), 40)), ...average.map((tasks) => make("td", {}, averageText(tasks)))))));
+        make("th", { scope: "row", title: titleText(label) }, fitPlace(visible(label), MOST_OF_CHANGE) ?? shorten(visible(label), MOST_OF_LABEL)), ...average.map((tasks) => make("td", {}, averageText(tasks)))))));
   });
   return [make("h2", {}, "What differs", make("span", { class: "count" }, "on average at a time")), ...tables, ...left];
 };

@@ -7,6 +7,7 @@ import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, groupName, groupText, workerName } from "../model/names.js";
 import { isPoll, ownNs, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
+import { wakingStep, wokenSteps } from "../model/wake_steps.js";
 import { wakerOf } from "../model/wakers.js";
 import { workerHeld, workerOfPoll } from "../model/worker_polls.js";
 import { stretchInfo, sumUp } from "../model/sums.js";
@@ -24,12 +25,16 @@ import { whyParts } from "./why_part.js";
 
 // The selection tab: all that is known of what is selected, or of the whole view if nothing is.
 
+/** The most tasks that are listed of those that a poll woke. */
+const MOST_WOKEN = 8;
+
 export class SelectionTab {
   /** `actions`: `show(target)`, `zoomTo(target)`, `clear`. */
   constructor(view, actions) {
     this.view = view;
     this.actions = actions;
     this.shown = null;
+    this.woken = null;
     this.compared = null;
     this.distributions = new Distributions(view.model, actions.show);
     for (const what of ["selected", "counted", "tab", "colours"]) view.on(what, () => this.draw());
@@ -46,6 +51,12 @@ export class SelectionTab {
           : selection.kind === "row" ? this.row(section, selection.row)
             : [...this.span(section, selection.transition), ...this.row(section, section.rowOf(selection.transition), true)];
     byId("pane-selection").replaceChildren(...parts.filter((part) => part !== null));
+  }
+
+  /** Draws it anew, with what was kept, too. */
+  redraw() {
+    this.shown = null;
+    this.draw();
   }
 
   link(text, target) {
@@ -78,7 +89,8 @@ export class SelectionTab {
         ["Worker", span.worker === null ? (span.offWorkers ? "none (another thread)" : null)
           : worker === null ? workerName(view.model, section, span.worker)
             : this.link(workerName(view.model, section, span.worker), { kind: "row", section: worker.section.index, row: worker.row })],
-        this.woken(section, transition),
+        this.wokenBy(section, transition),
+        this.woke(section, transition),
         tag > 0 ? ["Tag", shorten(visible(section.tags[tag - 1].tag), 200)] : null,
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
@@ -92,11 +104,26 @@ export class SelectionTab {
   }
 
   /** Returns who woke the task for a poll; null if that isn't known. */
-  woken(section, transition) {
+  wokenBy(section, transition) {
     const waker = wakerOf(section, transition);
     if (waker === null) return null;
-    const name = waker.row < 0 ? waker.name : waker.row === section.rowOf(transition) ? "itself" : null;
-    return ["Woken by", name ?? this.link(visible(section.name(waker.row)), { kind: "row", section: section.index, row: waker.row })];
+    if (waker.row < 0) return ["Woken by", waker.name];
+    const poll = wakingStep(section, this.view.model.meta.gaps, transition);
+    const name = waker.row === section.rowOf(transition) ? "itself" : visible(section.name(waker.row));
+    return ["Woken by", this.link(name, poll < 0 ? { kind: "row", section: section.index, row: waker.row } : { kind: "span", section: section.index, transition: poll })];
+  }
+
+  /** Returns the tasks that were woken in a poll; null if there are none. They are kept while the same poll is selected. */
+  woke(section, transition) {
+    if (!isPoll(section, transition)) return null;
+    const key = `${section.index}.${transition}`;
+    if (this.woken?.key !== key) this.woken = { key, polls: wokenSteps(section, this.view.model.meta.gaps, transition) };
+    const { polls } = this.woken;
+    if (polls.length === 0) return null;
+    const name = (poll) => (section.rowOf(poll) === section.rowOf(transition) ? "itself" : visible(section.name(section.rowOf(poll))));
+    const links = polls.slice(0, MOST_WOKEN).map((poll) => this.link(name(poll), { kind: "span", section: section.index, transition: poll }));
+    const more = polls.length - links.length;
+    return ["Woke", make("span", { class: "links" }, ...links, more > 0 ? `and ${formatCount(more)} more` : null)];
   }
 
   /** Keeps the parts while the same poll is selected, so that what is open in them stays open. */
@@ -273,7 +300,7 @@ export class SelectionTab {
     const key = `${t0}–${t1}`;
     if (this.compared?.key !== key) {
       const tasks = this.view.model.sections.filter(({ kind }) => kind === "tasks");
-      this.compared = { key, parts: tasks.map((section) => periodsPart(this.view, section, t0, t1)) };
+      this.compared = { key, parts: tasks.map((section) => periodsPart(this.view, section, [t0, t1])) };
     }
     return this.compared.parts;
   }

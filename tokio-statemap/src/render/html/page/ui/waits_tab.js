@@ -36,7 +36,7 @@ export class WaitsTab {
     const still = this.sections.flatMap((section) => section.awaits.still.map((of) => ({ section, of })));
     const notes = this.sections.flatMap(({ awaits }) => awaits.notes).map((note) => make("p", { class: "hint" }, note));
     const parts = rows.length === 0
-      ? [make("p", { class: "hint" }, "The lines at which tasks waited are unknown. They are recorded for tasks spawned with tokio_statemap::spawn."), ...notes]
+      ? [make("p", { class: "hint" }, "No line is known at which a task waited."), ...notes]
       : [make("p", { class: "hint" }, "Click a line to show the longest wait there."), ...this.table.draw(rows), ...notes];
     if (still.length > 0) {
       parts.push(

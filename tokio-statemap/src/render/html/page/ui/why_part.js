@@ -3,11 +3,11 @@ import { plural, shorten, titleText, visible } from "../format/text.js";
 import { buildFlame } from "../model/flame.js";
 import { heldNs, isPoll } from "../model/polls.js";
 import { excerptOfFrame } from "../model/excerpts.js";
-import { sourceOf } from "../model/frames.js";
 import { whyOf } from "../model/why.js";
 import { causeBar } from "./cause_bar.js";
 import { make } from "./dom.js";
 import { excerptPart } from "./excerpt.js";
+import { sourceLink } from "./source_link.js";
 import { flameGraph } from "./flame.js";
 
 // Explains why a poll took long: what its time was spent on, what is blamed, and what the samples show.
@@ -33,9 +33,9 @@ const blame = (model, section, poll) => {
 };
 
 const blamed = (frame, blockingCause) => {
-  const source = sourceOf(frame);
-  return make("p", { class: "blamed", title: titleText(`${frame.name} ${source}`) },
-    make("b", {}, shorten(frame.name, 120)), source && ` at ${shorten(source, 120)}`,
+  const source = sourceLink(frame);
+  return make("p", { class: "blamed" },
+    make("b", { title: titleText(frame.name) }, shorten(frame.name, 120)), source && " at ", source,
     blockingCause && make("span", { class: "act" }, shorten(visible(blockingCause), 160)));
 };
 

@@ -11,6 +11,35 @@ use crate::sys::threads;
 const OF_INSTRUCTIONS: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
 
+/// The signals whose handlers run on an alternate stack: the standard library's tells a stack overflow.
+const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+
+/// Lets SIGURG wait until the handler of a fault has returned. The frames of two signals, and what a handler needs, may
+/// be more than an alternate stack of 8 KiB: then the system ends the program with SIGSEGV instead of SIGABRT. A request
+/// that was made before the fault would come at any moment of it.
+fn keep_out_of(fault: c_int) {
+    let present = action(fault);
+    // A handler that may be interrupted by its own signal may also be left by a jump, and SIGURG would stay blocked.
+    let is_left_alone = [libc::SIG_DFL, libc::SIG_IGN].contains(&present.sa_sigaction)
+        || present.sa_flags & libc::SA_NODEFER != 0;
+    if is_left_alone {
+        return;
+    }
+    let mut masked = present;
+    // SAFETY: the mask and the handler are those that the system has returned, with one signal more, and the calls
+    // read and write the structures. Test:
+    // `sys::threads::stack::signal::tests::no_copy_is_made_in_the_handler_of_a_fault`.
+    unsafe {
+        libc::sigaddset(&raw mut masked.sa_mask, libc::SIGURG);
+        let mut replaced: libc::sigaction = std::mem::zeroed();
+        let is_set = libc::sigaction(fault, &raw const masked, &raw mut replaced) == 0;
+        if is_set && replaced.sa_sigaction != present.sa_sigaction {
+            // The program has installed another one meanwhile.
+            libc::sigaction(fault, &raw const replaced, std::ptr::null_mut());
+        }
+    }
+}
+
 /// Installs the handler if the program leaves SIGURG at its default. Returns `true` if the handler is
 /// installed.
 pub(super) fn install() -> bool {
@@ -22,6 +51,7 @@ pub(super) fn install() -> bool {
     if present.sa_sigaction != libc::SIG_DFL || INSTALLED.swap(true, Ordering::Relaxed) {
         return false; // the program's own, from the start or since
     }
+    FAULTS.into_iter().for_each(keep_out_of);
     // SAFETY: all zeroes are a valid `sigaction`, and `copy_stack` is async-signal-safe. Interrupted calls
     // are restarted, and the thread's alternate stack is used if it has one. Test:
     // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
