@@ -391,3 +391,58 @@ test("what is shown is saved as an image where the clipboard can't be used", () 
     // The button says what happened for a while.
     await page.waitForFunction(() => document.querySelector("#share").textContent === "Image");
   }));
+
+test("the panel is resized by the mouse and by keys, and gets its width back", () =>
+  open("random.html", {}, async (page) => {
+    const panel = async () => (await page.locator("#panel").boundingBox()).width;
+    const at = await page.locator("#splitter").boundingBox();
+    const [before, lanes] = [await panel(), await page.locator("#lanes-canvas").boundingBox()];
+    await page.mouse.move(at.x + at.width / 2, 400);
+    await page.mouse.down();
+    await page.mouse.move(at.x + at.width / 2 - 150, 400, { steps: 3 });
+    await page.mouse.up();
+    await frame(page);
+    assert.ok(near(await panel(), before + 150, 2), `${before}, ${await panel()}`);
+    assert.ok(near((await page.locator("#lanes-canvas").boundingBox()).width, lanes.width - 150, 2), "the lanes have the rest");
+    await press(page, "ArrowRight");
+    assert.ok(near(await panel(), before + 126, 2));
+    assert.equal(Number(await page.locator("#splitter").getAttribute("aria-valuenow")), Math.round(await panel()));
+    for (let i = 0; i < 60; i++) await page.keyboard.press("ArrowRight");
+    await frame(page);
+    assert.equal(await panel(), 260, "not less");
+    await press(page, "Home");
+    assert.equal(await panel(), before);
+  }));
+
+test("a finger that goes up scrolls the lanes, and then the page; one that goes sideways pans", () =>
+  open("random.html", { hasTouch: true, isMobile: true, viewport: { width: 400, height: 800 } }, async (page) => {
+    const box = await page.locator("#overlay").boundingBox();
+    const cdp = await page.context().newCDPSession(page);
+    const swipe = async (dx, dy) => {
+      const [x, y] = [box.x + box.width / 2, box.y + box.height * 0.6 - await page.evaluate(() => window.scrollY)];
+      const touch = (type, share) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: type === "touchEnd" ? [] : [{ x: x + dx * share, y: y + dy * share, id: 1 }] });
+      await touch("touchStart", 0);
+      for (const share of [0.1, 0.4, 0.7, 1]) {
+        await touch("touchMove", share);
+        await frame(page);
+      }
+      await touch("touchEnd", 1);
+      await frame(page);
+    };
+    const state = () => page.evaluate(() => [document.getElementById("scrollbar").scrollTop, window.scrollY, window.statemap.view.t0]);
+    for (let i = 0; i < 3; i++) await press(page, "w");
+    const [top, , t0] = await state();
+    await swipe(8, -120);
+    const scrolled = await state();
+    assert.ok(near(scrolled[0], top + 120, 3), `${top}, ${scrolled}`);
+    assert.deepEqual(scrolled.slice(1), [0, t0], "and nothing else moves");
+    await page.evaluate(() => { document.getElementById("scrollbar").scrollTop = 1e6; });
+    await frame(page);
+    const bottom = await state();
+    await swipe(0, -120);
+    assert.deepEqual([(await state())[0], near((await state())[1], 120, 3)], [bottom[0], true], "the page goes on from there");
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await swipe(-60, 5);
+    const panned = await state();
+    assert.ok(panned[2] > t0 && panned[0] === bottom[0], `${panned}`);
+  }));

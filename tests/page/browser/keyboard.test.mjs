@@ -132,6 +132,27 @@ const CASES = {
     await press(page, "p");
     assert.deepEqual(await selection(page), first);
   },
+  ". ,": async (page) => {
+    // The first poll that woke a task.
+    const woke = await page.evaluate(() => {
+      for (const { index, kind, waker } of window.statemap.model.sections) {
+        const poll = kind === "tasks" && waker !== null ? waker.findIndex((by) => by >= 5) : -1;
+        const of = window.statemap.model.sections[index];
+        if (poll >= 0) return [index, of.time[poll], of.name(of.rowOf(poll))];
+      }
+      return null;
+    });
+    assert.notEqual(woke, null);
+    const rowOf = ({ section, transition }) => page.evaluate(([section, transition]) => window.statemap.model.sections[section].rowOf(transition), [section, transition]);
+    await page.evaluate((hash) => { location.hash = hash; }, `#sel=at.${woke.join(".")}`);
+    await page.waitForFunction(() => window.statemap.selection()?.kind === "span");
+    const row = await rowOf(await selection(page));
+    await press(page, ",");
+    const by = await selection(page);
+    assert.notEqual(await rowOf(by), row, "another task woke it");
+    await press(page, ".");
+    assert.notDeepEqual(await selection(page), by);
+  },
   "/": async (page) => {
     await press(page, "/");
     assert.equal(await focused(page), "search");
@@ -209,7 +230,7 @@ test("each line of the help works by keyboard", () =>
 
 for (const [line, act] of Object.entries(CASES)) {
   test(`by keyboard: ${line}`, () =>
-    open("random.html", {}, async (page) => {
+    open(line === ". ," ? "path.html" : "random.html", {}, async (page) => {
       await tabToId(page, "lanes");
       await act(page);
     }));

@@ -90,3 +90,23 @@ test("on a narrow screen, the file and its line are visible", () =>
     const cut = await page.locator("#pane-locations .place-cell button").evaluateAll((all) => all.filter((button) => button.scrollWidth > button.clientWidth).length);
     assert.equal(cut, 0);
   }));
+
+test("a line of the program is copied, or opened where the help says", () =>
+  open("source.html", { permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+    await page.click("#tab-selection");
+    const source = page.locator("#pane-selection .blamed .source");
+    await source.click();
+    await page.waitForFunction(() => /on the clipboard/.test(document.getElementById("live").textContent));
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /src\/api\.rs:21$/);
+    await page.click("#help-open");
+    // Nothing that would run in the page is taken.
+    for (const [address, fault] of [["javascript:alert({file})", /scheme/], ["vscode://file/shop", /\{file\}/]]) {
+      await page.fill("#sources", address);
+      assert.match(await page.locator("#sources-fault").innerText(), fault);
+    }
+    assert.equal(await page.locator("#pane-selection .blamed a").count(), 0);
+    await page.fill("#sources", "vscode://file/home/me/shop/{file}:{line}");
+    assert.equal(await page.locator("#sources-fault").innerText(), "");
+    await page.click("#help-close");
+    assert.match(await page.locator("#pane-selection .blamed a.source").getAttribute("href"), /^vscode:\/\/file\/.*src\/api\.rs:21$/);
+  }));

@@ -96,7 +96,7 @@ test("unknown facts are named as unknown", () =>
   open("none.html", {}, async (page) => {
     assert.equal(await page.locator('#palette option[value="lines"]').count(), 0);
     await page.click("#tab-waits");
-    assert.match(await page.locator("#pane-waits").innerText(), /are unknown/);
+    assert.match(await page.locator("#pane-waits").innerText(), /No line is known at which a task waited/);
     await page.click("#tab-selection");
     await page.locator("#lanes").focus();
     for (let i = 0; i < 3 && !/Where it waits/.test(await page.locator("#pane-selection").innerText()); i++) {
@@ -155,6 +155,49 @@ test("a period is compared with the times before and after it", () =>
     // It stays when the totals of another view are counted.
     await page.evaluate(() => window.statemap.setView(0, window.statemap.model.lengthNs / 2));
     assert.deepEqual(await page.locator("#pane-selection .compared .periods tr").allInnerTexts(), rows);
+  }));
+
+test("two periods are compared", () =>
+  open("waits.html", {}, async (page) => {
+    const length = await page.evaluate(() => window.statemap.model.lengthNs);
+    const select = async (from, to) => {
+      await page.evaluate((hash) => { location.hash = hash; }, `#sel=range.${Math.round(length * from)}_${Math.round(length * to)}&tab=selection`);
+      await page.waitForFunction((t0) => window.statemap.selection()?.t0 === t0, Math.round(length * from));
+    };
+    await select(0.05, 0.25);
+    await page.click("#pane-selection .compared button:last-child");
+    await select(0.4, 0.9);
+    const buttons = page.locator("#pane-selection .compared button");
+    assert.match((await buttons.allInnerTexts()).join("; "), /^Compare with before and after; Compare with .* at .*; Compare with another/);
+    await buttons.nth(1).click();
+    const [heading, ...rows] = await page.locator("#pane-selection .periods tr").allInnerTexts();
+    assert.match(heading, /at .*\s+at /);
+    assert.ok(rows.length > 0);
+  }));
+
+test("a wake is followed back, and on", () =>
+  open("path.html", {}, async (page) => {
+    const ofMain = await page.evaluate(() => {
+      const { model } = window.statemap;
+      const of = model.sections.find(({ kind }) => kind === "tasks");
+      const row = of.isRoot.indexOf(1);
+      for (let poll = of.rowFirst[row + 1] - 1; poll > of.rowFirst[row]; poll--) if (of.waker[poll] >= 5) return [of.index, of.time[poll], of.name(row)];
+      return null;
+    });
+    assert.notEqual(ofMain, null);
+    await page.evaluate((hash) => { location.hash = hash; }, `#sel=at.${ofMain.join(".")}&tab=selection`);
+    await page.waitForFunction(() => window.statemap.selection()?.kind === "span");
+    await page.locator("#lanes").focus();
+    const at = () => page.evaluate(() => window.statemap.selection().transition);
+    const first = await at();
+    await page.keyboard.press(",");
+    await frame(page);
+    const by = await at();
+    assert.notEqual(by, first);
+    assert.match(await page.locator("#pane-selection .facts").first().innerText(), /Woke\s+(.*\s)?main/);
+    await page.locator("#pane-selection .facts .links button", { hasText: "main" }).first().click();
+    await frame(page);
+    assert.equal(await at(), first, "the link leads back");
   }));
 
 test("what the length of main depended on is what the report says", () =>

@@ -42,10 +42,11 @@ test("the search finds a function, and Enter goes on", () =>
     assert.deepEqual(wait, { kind, t0, t1 }, "nothing else is shown");
   }));
 
-test("the answer is the verdict, and its function stands out", () =>
+test("the answer is the headline, its function stands out, and the first issue says the rest", () =>
   open("why.html", {}, async (page) => {
     const verdict = await page.evaluate(() => window.statemap.model.meta.verdict);
-    assert.equal(await page.locator("#answer").innerText(), verdict);
+    const details = await page.locator("#issue-list .issue-text").first().innerText();
+    assert.equal(`${await page.locator("#answer").innerText()} ${details}`, verdict);
     assert.equal(await page.locator("#answer .place").innerText(), "shop::render_invoice at src/shop.rs:21");
     await page.click("#answer-zoom");
     await frame(page);

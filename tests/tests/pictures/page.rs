@@ -207,6 +207,7 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
     issue["total"] = json!(41_200_000);
     issue["lengths"] = json!([41_200_000, 41_200_000, [[50_000_000, 1]]]);
     meta["verdict"] = json!(verdict);
+    meta["headline"] = json!(&verdict[..=verdict.find(". It took").unwrap()]);
     change(&mut meta);
     let json =
         meta.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tests::browser::browser;
 use tests::planted;
 
-use super::{TARGET, explained, folder, labels, test, waiting, write};
+use super::{TARGET, explained, folder, joined, labels, test, waiting, write};
 
 /// Writes pages that use each of their tabs.
 fn pages(name: &str) -> PathBuf {
     let folder = folder(name);
     write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
     write(&folder, "waits.html", &waiting(), &labels("waits"));
+    write(&folder, "path.html", &joined(), &labels("path"));
     write(&folder, "why.html", &planted::blocked(), &labels("why"));
     let page = fs::read_to_string(folder.join("why.html")).unwrap();
     fs::write(folder.join("why.html"), explained(&page, add_requests)).unwrap();

@@ -11,14 +11,16 @@ import { lengthsOf } from "./lengths.js";
  * @typedef {import("../data/section.js").Section} Section
  * @typedef {{section: number, transition: number, row: number, start: number, length: number}} Spot a poll or a wait
  * @typedef {import("./blamed.js").Blamed & {
- *   name: string, noun: string, text: string, meaning: string, advice: string, group: number, spots: Spot[],
+ *   name: string, noun: string, text: string, details: string, meaning: string, advice: string, group: number, spots: Spot[],
  *   lengths: import("./lengths.js").Lengths|null,
- * }} Issue `name`: its kind, "long polls"; `text`: what is said of it, but for the headline, which the head of the page says; `polls`: the number of polls, tasks or waits,
+ * }} Issue `name`: its kind, "long polls"; `text`: of the first issue the verdict; `details`: the text without the headline, which the head of the page says; `polls`: the number of polls, tasks or waits,
  *   as `noun` says; `group`: the group of its tasks, −1 if none
  */
 
-/** Returns the sections that have the issues of a report. */
-const withReport = (model) => model.sections.filter(({ reported }) => reported !== null);
+/** Returns the sections that have the issues of a report, that with the worst one first. */
+const withReport = (model) => model.sections.filter(({ reported }) => reported !== null).sort((a, b) => worstOf(b) - worstOf(a));
+
+const worstOf = ({ reported: [first] }) => first?.total ?? 0;
 
 /**
  * Returns whether the list of issues says the whole verdict, so that the head of the page needs only its headline.
@@ -51,8 +53,8 @@ function issueOf(model, section, issue, index, groups, threshold) {
   // None of its polls is that long, or that isn't known.
   if (issue.kind === "long polls" && polls === undefined && !(isReports || (culprit === null && threshold < model.meta.long))) return null;
   const known = {
-    key: `issue.${section.index}.${index}`, kind: "reported", name: issue.kind, noun, meaning, advice,
-    text: isVerdict(model, issue) ? text.slice(model.meta.headline.length).trimStart() : text,
+    key: `issue.${section.index}.${index}`, kind: "reported", name: issue.kind, noun, text, meaning, advice,
+    details: isVerdict(model, issue) ? text.slice(model.meta.headline.length).trimStart() : text,
     group: groupNamed(section, issue.group), section: section.index,
     label: label === null ? "" : source === null ? label : shortName(label), source: source ?? "",
     title: label === null ? issue.kind : source === null ? label : `${label} at ${source}`,
@@ -84,7 +86,7 @@ function spotsOf(section, spots) {
  * @returns {{kind: "span", section: number, transition: number}|{kind: "group", section: number, group: number}|null}
  */
 export function firstTarget(model) {
-  const [section] = withReport(model).filter(({ reported }) => reported.length > 0).sort((a, b) => b.reported[0].total - a.reported[0].total);
+  const [section] = withReport(model).filter(({ reported }) => reported.length > 0);
   if (section === undefined) return null;
   const [issue] = section.reported;
   const longest = issue.culprit === null ? undefined : section.why?.culprits[issue.culprit]?.longest;

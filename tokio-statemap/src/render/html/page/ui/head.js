@@ -77,7 +77,7 @@ export const showAnswer = (view, actions) => {
   const answer = byId("answer");
   answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
     ...(end < shown.length && !isVerdictListed(view.model) ? [make("span", { class: "rest" }, shown.slice(end))] : []));
-  answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
+  answer.title = shown.length > answer.textContent.length || text.length > 200 ? shown : "";
   const zoom = byId("answer-zoom");
   const target = view.firstSelection;
   zoom.hidden = target === null;

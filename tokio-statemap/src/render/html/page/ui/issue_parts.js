@@ -6,8 +6,8 @@ import { make } from "./dom.js";
 // waits took.
 
 /** Builds the details of an issue. */
-export const issueParts = ({ text, meaning, advice, lengths, noun }) => [
-  ...(text === "" ? [] : [make("p", { class: "issue-text" }, visible(text))]),
+export const issueParts = ({ details, meaning, advice, lengths, noun }) => [
+  ...(details === "" ? [] : [make("p", { class: "issue-text" }, visible(details))]),
   make("p", { class: "hint" }, `${meaning} `, make("b", {}, "What usually helps: "), advice),
   // A single one has no distribution.
   ...(lengths === null || lengths.steps.reduce((sum, [, n]) => sum + n, 0) < 2 ? [] : smallHistogram(lengths, noun)),
