@@ -97,7 +97,7 @@ test("a line of the program is copied, or opened where the help says", () =>
     const source = page.locator("#pane-selection .blamed .source");
     await source.click();
     await page.waitForFunction(() => /on the clipboard/.test(document.getElementById("live").textContent));
-    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /src\/api\.rs:21$/);
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /src\/shop\.rs:21$/);
     await page.click("#help-open");
     // Nothing that would run in the page is taken.
     for (const [address, fault] of [["javascript:alert({file})", /scheme/], ["vscode://file/shop", /\{file\}/]]) {
@@ -108,5 +108,5 @@ test("a line of the program is copied, or opened where the help says", () =>
     await page.fill("#sources", "vscode://file/home/me/shop/{file}:{line}");
     assert.equal(await page.locator("#sources-fault").innerText(), "");
     await page.click("#help-close");
-    assert.match(await page.locator("#pane-selection .blamed a.source").getAttribute("href"), /^vscode:\/\/file\/.*src\/api\.rs:21$/);
+    assert.match(await page.locator("#pane-selection .blamed a.source").getAttribute("href"), /^vscode:\/\/file\/.*src\/shop\.rs:21$/);
   }));

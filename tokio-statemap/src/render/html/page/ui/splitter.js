@@ -41,7 +41,7 @@ export const prepareSplitter = () => {
   for (const end of ["pointerup", "pointercancel"]) splitter.addEventListener(end, () => { from = null; });
   splitter.addEventListener("dblclick", reset);
   splitter.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: SPLITTER_STEP, ArrowRight: -KEY_STEP }[event.key];
+    const by = { ArrowLeft: SPLITTER_STEP, ArrowRight: -SPLITTER_STEP }[event.key];
     if (by === undefined && event.key !== "Home") return;
     event.preventDefault();
     event.stopPropagation();
