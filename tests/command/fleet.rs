@@ -1,5 +1,5 @@
-//! The questions of the guide to a fleet: fifty runs as Parquet, read by DuckDB. The answers must be those of
-//! the runs' reports.
+//! The questions of the guide to a fleet: fifty runs as Parquet, read by DuckDB and by DataFusion. The answers must be
+//! those of the runs' reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,7 +30,8 @@ fn pod(command: &Path, folder: &Path, number: usize, mut timeline: Timeline) -> 
     timeline.version = (number % 7 > 0).then(|| format!("1.{}", number % 3));
     let labels = Labels { title: "shop".to_owned(), host: Some(format!("pod-{}", number / 2)) };
     let data = StatemapData::new(timeline, labels);
-    let data = [data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap()];
+    let tasks = with_requests(&data.tasks_to_bytes().unwrap(), number as u64);
+    let data = [tasks, data.workers_to_bytes().unwrap()];
     for (name, bytes) in ["tasks.json", "workers.json"].iter().zip(&data) {
         fs::write(folder.join(name), bytes).unwrap();
     }
@@ -50,10 +51,35 @@ fn pod(command: &Path, folder: &Path, number: usize, mut timeline: Timeline) -> 
     }
 }
 
+/// Adds a table of requests to the data of the tasks, as the layer for spans would have recorded it.
+fn with_requests(tasks: &[u8], number: u64) -> Vec<u8> {
+    let p99 = 1_000_000 + 1_000 * number;
+    let none = json!([0, 0, 0, 0, 0, 0, 0, []]);
+    let route = format!("GET /{}", number % 4);
+    let row = json!([
+        "request",
+        "shop",
+        route,
+        number + 1,
+        [p99, p99, p99, p99, 2 * p99],
+        p99,
+        p99,
+        p99,
+        none,
+        none
+    ]);
+    let tasks = std::str::from_utf8(tasks).unwrap();
+    let (begin, part) = tasks.split_once("{\"tag\":\"tokio-statemap 1\",").unwrap();
+    let begin = begin.replacen("\"format\":1,", "\"format\":1,\"requests\":[0,0,0],", 1);
+    format!("{begin}{{\"tag\":\"tokio-statemap 1\",\"requests\":[{row}],{part}").into_bytes()
+}
+
 #[test]
-fn duckdb_answers_as_the_reports_do() {
+fn two_engines_answer_as_the_reports_do() {
     let what = "the questions to a fleet's files";
-    let Some(python) = python::python(Path::new(TARGET), what, "duckdb") else { return };
+    let Some(python) = python::python(Path::new(TARGET), what, "datafusion, duckdb") else {
+        return;
+    };
     let folder = Path::new(TARGET).join("fleet");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
@@ -75,14 +101,22 @@ fn duckdb_answers_as_the_reports_do() {
     let guide =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tokio-statemap/src/guide/export.md");
     let answers = python::run(&python, "ask.py", &guide, &folder);
-    let answers = answers.as_array().unwrap();
-    assert_eq!(answers.len(), 5, "the guide has five questions");
-    assert_eq!(answers[0], Value::Array(lines_that_blocked(&pods)));
-    assert_eq!(answers[1], Value::Array(hosts_by_what_was_taken(&pods)));
-    assert_eq!(answers[2], Value::Array(ready_by_location(&pods)));
-    assert_eq!(answers[3], Value::Array(waits(&pods)));
-    assert_eq!(answers[4], Value::Array(busy_by_version(&pods)));
-    assert!(answers.iter().all(|rows| rows.as_array().unwrap().len() > 1), "{answers:?}");
+    let expected = [
+        lines_that_blocked(&pods),
+        hosts_by_what_was_taken(&pods),
+        ready_by_location(&pods),
+        waits(&pods),
+        busy_by_version(&pods),
+        slow_requests(&pods),
+    ];
+    assert!(expected.iter().all(|rows| rows.len() > 1), "{expected:?}");
+    for (answers, engine) in answers.as_array().unwrap().iter().zip(["DuckDB", "DataFusion"]) {
+        let answers = answers.as_array().unwrap();
+        assert_eq!(answers.len(), expected.len(), "each question of the guide is checked");
+        for (answer, rows) in answers.iter().zip(&expected) {
+            assert_eq!(answer, &json!(rows), "{engine}");
+        }
+    }
 }
 
 /// Version, function, file, line; polls, hosts, own time.
@@ -150,10 +184,10 @@ fn ready_by_location(pods: &[Pod]) -> Vec<Value> {
         .into_iter()
         .map(|(place, mut ready)| {
             ready.sort_unstable();
-            // DuckDB's definition.
-            let n = ready.len() as f64;
-            let above = (n - n * 0.99).floor() as usize;
-            let p99 = ready[(ready.len() - above).max(1) - 1];
+            // Between two values it lies on the line from one to the other.
+            let at = (ready.len() - 1) as f64 * 0.99;
+            let [low, high] = [at.floor(), at.ceil()].map(|index| ready[index as usize] as f64);
+            let p99 = (low + (high - low) * at.fract()).round() as u64;
             (place, ready.len(), p99, ready[ready.len() - 1])
         })
         .collect();
@@ -206,4 +240,28 @@ fn busy_by_version(pods: &[Pod]) -> Vec<Value> {
     rows.sort_by_key(|(version, _)| (version.is_none(), *version));
     let rows = rows.into_iter();
     rows.map(|(version, (runs, running, parked))| json!([version, runs, running, parked])).collect()
+}
+
+/// Version, name, fields; spans, the largest 99th percentile, the longest.
+fn slow_requests(pods: &[Pod]) -> Vec<Value> {
+    type Key<'a> = (Option<&'a str>, &'a str, &'a str);
+    let mut kinds: BTreeMap<Key<'_>, (u64, u64, u64)> = BTreeMap::new();
+    for pod in pods {
+        for row in &pod.timeline.requests().rows {
+            let key = (pod.timeline.version.as_deref(), &*row.name, &*row.fields);
+            let (spans, p99, longest) = kinds.entry(key).or_default();
+            *spans += row.count;
+            *p99 = row.times.p99_ns.max(*p99);
+            *longest = row.times.longest_ns.max(*longest);
+        }
+    }
+    let mut rows: Vec<_> = kinds.into_iter().collect();
+    rows.sort_by_key(|((version, name, fields), (_, p99, _))| {
+        (u64::MAX - p99, version.is_none(), *version, *name, *fields)
+    });
+    let rows = rows.into_iter().take(20);
+    let row = |((version, name, fields), (spans, p99, longest))| {
+        json!([version, name, fields, spans, p99, longest])
+    };
+    rows.map(row).collect()
 }

@@ -51,7 +51,7 @@ fn the_guide_has_all_columns() {
     let guide = fs::read_to_string(guide).unwrap();
     let (folder, _) = tables_of("columns", &planted::blocked());
     let names = names_in(&folder.join("run.parquet"));
-    assert_eq!(names.len(), 5, "{names:?}");
+    assert_eq!(names.len(), 6, "{names:?}");
     for name in names {
         let stem = name.trim_end_matches(".parquet");
         let row = guide.lines().find(|line| line.starts_with(&format!("| `{stem}` |")));

@@ -541,9 +541,17 @@ fn a_poll_that_lost_its_worker_in_a_gap_is_on_none() {
         });
         begun.await.unwrap();
         let kept_worker = begun_kept.await.unwrap();
-        // The thread that is that worker now polls this task.
-        let index = async { tokio::runtime::worker_index().unwrap() as u32 };
-        assert_ne!(tokio::spawn(index).await.unwrap(), kept_worker);
+        // The thread that is that worker now polls one of these tasks. A single one may never be polled: Tokio doesn't
+        // wake a worker that is just going to park without a last look at the queues, and relies on the other one, which
+        // is blocked here (tokio-rs/tokio#6847).
+        let other_worker = loop {
+            let index = async { tokio::runtime::worker_index().unwrap() as u32 };
+            let polled = tokio::spawn(index);
+            if let Ok(index) = tokio::time::timeout(Duration::from_millis(100), polled).await {
+                break index.unwrap();
+            }
+        };
+        assert_ne!(other_worker, kept_worker);
         collector.start();
         drop((end, end_kept));
         let keys = (id(&long), (id(&keeps), kept_worker));

@@ -19,6 +19,7 @@ mod judge;
 mod lines;
 mod new_polls;
 mod pairing;
+mod requests;
 mod run;
 mod side;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use crate::trace::timeline::{StackFrame, Timeline};
 
 pub use judge::{Change, Factor};
 pub use new_polls::NewLongPolls;
+pub use requests::{RequestChange, RequestFigures};
 pub use side::{Figures, Side};
 
 /// The differences between two runs of a program, or several of each of two versions: see [`compare`].
@@ -46,6 +48,8 @@ pub struct Comparison {
     pub lines: Vec<LineChange>,
     /// The functions that held workers in long polls in only one version.
     pub long_polls: Vec<NewLongPolls>,
+    /// The spans of `tracing` of both versions, those with the longest total time after first. They aren't judged.
+    pub requests: Vec<RequestChange>,
     /// The factor by which the polls of all lines got longer alike, if there are enough lines to tell. The cause is a
     /// slower or busier machine, or another build. The changes of single lines come on top of it.
     pub common_factor: Option<f64>,
@@ -118,6 +122,7 @@ pub fn compare(before: &[&Timeline], after: &[&Timeline]) -> Comparison {
     let measured = lines::measured(&before, &after, is_of_whole_runs);
     let judged = judge::judge(&before, &after, &measured);
     let long_polls = new_polls::find(&before, &after);
+    let requests = requests::find(&before, &after);
     let mut lines: Vec<LineChange> = measured
         .into_iter()
         .zip(judged.lines)
@@ -137,6 +142,7 @@ pub fn compare(before: &[&Timeline], after: &[&Timeline]) -> Comparison {
         after: Side::from_runs(&after),
         lines,
         long_polls,
+        requests,
         common_factor: judged.common_factor,
         common_ready_factor: judged.common_ready_factor,
         is_of_whole_runs,

@@ -1,7 +1,8 @@
 //! The comparison as JSON.
 
 use crate::analysis::compare::{
-    Change, Comparison, Factor, Figures, LineChange, NewLongPolls, Side,
+    Change, Comparison, Factor, Figures, LineChange, NewLongPolls, RequestChange, RequestFigures,
+    Side,
 };
 use crate::trace::timeline::StackFrame;
 use crate::util::json::{Json, Raw, array, object};
@@ -46,6 +47,7 @@ pub fn json(comparison: &Comparison) -> String {
         ("remarks", &comparison.remarks()),
         ("lines", &lines),
         ("longPolls", &long_polls),
+        ("requests", &array(&comparison.requests, request)),
     ])
     .into_string()
 }
@@ -128,5 +130,23 @@ fn new_polls(polls: &NewLongPolls) -> Raw {
         ("ownNs", &polls.own_ns),
         ("longestNs", &polls.longest_ns),
         ("isMoreThanChance", &polls.is_more_than_chance),
+    ])
+}
+
+fn request(request: &RequestChange) -> Raw {
+    object(&[
+        ("name", &request.name),
+        ("before", &request.before.as_ref().map(request_figures)),
+        ("after", &request.after.as_ref().map(request_figures)),
+    ])
+}
+
+fn request_figures(of: &RequestFigures) -> Raw {
+    object(&[
+        ("count", &of.count),
+        ("p50Ns", &of.p50_ns),
+        ("p99Ns", &of.p99_ns),
+        ("longestNs", &of.longest_ns),
+        ("totalNs", &of.total_ns),
     ])
 }

@@ -7,6 +7,7 @@ mod text;
 mod words;
 
 pub use crate::analysis::compare::{
-    Change, Comparison, Factor, Figures, Line, LineChange, NewLongPolls, Side, compare,
+    Change, Comparison, Factor, Figures, Line, LineChange, NewLongPolls, RequestChange,
+    RequestFigures, Side, compare,
 };
 pub use json::json;

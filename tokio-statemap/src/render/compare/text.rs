@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::analysis::compare::{Change, Comparison, Figures, LineChange, Side};
+use crate::analysis::compare::{Change, Comparison, Figures, LineChange, RequestFigures, Side};
 use crate::render::report::layout::{COLUMNS, keep_right, table, wrap};
 use crate::util::quantity::{count, human, percent};
 
@@ -43,6 +43,7 @@ impl fmt::Display for Comparison {
                 lines.extend(told);
             }
         }
+        lines.extend(requests(self));
         lines.extend(others(self));
         f.write_str(&lines.join("\n"))
     }
@@ -130,6 +131,38 @@ fn row(name: &str, figures: Option<&Figures>) -> [String; 8] {
         human(of.longest_ns),
         of.ready_p50_ns.map_or_else(unknown, human),
     ]
+}
+
+/// Returns the requests as a table.
+fn requests(comparison: &Comparison) -> Vec<String> {
+    let all = &comparison.requests;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let head =
+        ["requests (not judged)", "before", "after", "p50 before", "after", "p99 before", "after"];
+    let mut rows = Vec::new();
+    rows.extend(all.iter().take(OTHERS).map(|request| {
+        let cell = |of: Option<RequestFigures>, text: fn(RequestFigures) -> String| {
+            of.map_or_else(|| UNKNOWN.to_owned(), text)
+        };
+        let (before, after) = (request.before, request.after);
+        [
+            keep_right(&request.name, COLUMNS / 2),
+            cell(before, |of| of.count.to_string()),
+            cell(after, |of| of.count.to_string()),
+            cell(before, |of| human(of.p50_ns)),
+            cell(after, |of| human(of.p50_ns)),
+            cell(before, |of| human(of.p99_ns)),
+            cell(after, |of| human(of.p99_ns)),
+        ]
+    }));
+    let mut lines = vec![String::new()];
+    lines.extend(table(&head, rows.as_flattened(), true));
+    if all.len() > OTHERS {
+        lines.push(format!("… and {} more", all.len() - OTHERS));
+    }
+    lines
 }
 
 /// Returns the unchanged lines as a table.

@@ -4,6 +4,7 @@
 //! The guide describes the columns; a test compares the two.
 
 mod polls;
+mod requests;
 mod run;
 mod table;
 mod tasks;
@@ -30,11 +31,14 @@ pub enum TableName {
     Waits,
     /// The workers.
     Workers,
+    /// The kinds of spans of `tracing`.
+    Requests,
 }
 
 impl TableName {
     /// All tables.
-    pub const ALL: [Self; 5] = [Self::Run, Self::Tasks, Self::Polls, Self::Waits, Self::Workers];
+    pub const ALL: [Self; 6] =
+        [Self::Run, Self::Tasks, Self::Polls, Self::Waits, Self::Workers, Self::Requests];
 
     /// Returns the name of its file.
     pub fn file_name(self) -> &'static str {
@@ -44,6 +48,7 @@ impl TableName {
             Self::Polls => "polls.parquet",
             Self::Waits => "waits.parquet",
             Self::Workers => "workers.parquet",
+            Self::Requests => "requests.parquet",
         }
     }
 
@@ -54,6 +59,7 @@ impl TableName {
             Self::Polls => &POLL_COLUMNS,
             Self::Waits => waits::COLUMNS,
             Self::Workers => workers::COLUMNS,
+            Self::Requests => requests::COLUMNS,
         }
     }
 }
@@ -75,6 +81,7 @@ pub fn write(runs: &[&Run<'_>], name: TableName, w: &mut dyn Write) -> io::Resul
             TableName::Polls => polls::write(run, &id, &mut table)?,
             TableName::Waits => waits::write(run, &id, &mut table)?,
             TableName::Workers => workers::write(run, &id, &mut table)?,
+            TableName::Requests => requests::write(run, &id, &mut table)?,
         }
     }
     table.finish()
