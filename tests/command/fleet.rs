@@ -30,8 +30,8 @@ fn pod(command: &Path, folder: &Path, number: usize, mut timeline: Timeline) -> 
     timeline.version = (number % 7 > 0).then(|| format!("1.{}", number % 3));
     let labels = Labels { title: "shop".to_owned(), host: Some(format!("pod-{}", number / 2)) };
     let data = StatemapData::new(timeline, labels);
-    let tasks = with_requests(&data.tasks_to_bytes().unwrap(), number as u64);
-    let data = [tasks, data.workers_to_bytes().unwrap()];
+    let data = [data.tasks_to_bytes().unwrap(), data.workers_to_bytes().unwrap()];
+    let data = data.map(|bytes| with_requests(&bytes, number as u64));
     for (name, bytes) in ["tasks.json", "workers.json"].iter().zip(&data) {
         fs::write(folder.join(name), bytes).unwrap();
     }
@@ -51,27 +51,18 @@ fn pod(command: &Path, folder: &Path, number: usize, mut timeline: Timeline) -> 
     }
 }
 
-/// Adds a table of requests to the data of the tasks, as the layer for spans would have recorded it.
-fn with_requests(tasks: &[u8], number: u64) -> Vec<u8> {
+/// Adds a table of requests to the data of a run, as the layer for spans would have recorded it. The file of the workers
+/// only knows that there is one.
+fn with_requests(data: &[u8], number: u64) -> Vec<u8> {
+    let data = std::str::from_utf8(data).unwrap();
+    let data = data.replacen("\"format\":1,", "\"format\":1,\"requests\":[0,0,0],", 1);
     let p99 = 1_000_000 + 1_000 * number;
     let none = json!([0, 0, 0, 0, 0, 0, 0, []]);
     let route = format!("GET /{}", number % 4);
-    let row = json!([
-        "request",
-        "shop",
-        route,
-        number + 1,
-        [p99, p99, p99, p99, 2 * p99],
-        p99,
-        p99,
-        p99,
-        none,
-        none
-    ]);
-    let tasks = std::str::from_utf8(tasks).unwrap();
-    let (begin, part) = tasks.split_once("{\"tag\":\"tokio-statemap 1\",").unwrap();
-    let begin = begin.replacen("\"format\":1,", "\"format\":1,\"requests\":[0,0,0],", 1);
-    format!("{begin}{{\"tag\":\"tokio-statemap 1\",\"requests\":[{row}],{part}").into_bytes()
+    let times = [p99, p99, p99, p99, 2 * p99];
+    let row = json!(["request", "shop", route, number + 1, times, p99, p99, p99, none, none]);
+    let part = "{\"tag\":\"tokio-statemap 1\",\"state\":3,";
+    data.replacen(part, &format!("{part}\"requests\":[{row}],"), 1).into_bytes()
 }
 
 #[test]
