@@ -50,6 +50,13 @@ test("if the longest poll isn't the blamed function's, the page opens on a poll 
     assert.equal(label, "src/api.rs:12:9");
   }));
 
+test("a headline that doesn't name its place is whole, and nothing of the rest is in the head", () =>
+  open("pool.html", {}, async (page) => {
+    assert.equal(await said(page), await verdict(page));
+    assert.equal(await answer(page), await page.evaluate(() => window.statemap.model.meta.headline));
+    assert.match(await answer(page), /blocking pool/);
+  }));
+
 test("the answer is in the file for readers without scripts", () =>
   open("blocked.html", { javaScriptEnabled: true }, async (page) => {
     const html = await page.evaluate(() => document.documentElement.outerHTML);

@@ -96,6 +96,7 @@ test("a line of the program is copied, or opened where the help says", () =>
     await page.click("#tab-selection");
     const source = page.locator("#pane-selection .blamed .source");
     await source.click();
+    await page.waitForFunction(() => document.querySelector("#pane-selection .blamed .source").textContent === "Copied");
     await page.waitForFunction(() => /on the clipboard/.test(document.getElementById("live").textContent));
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /src\/shop\.rs:21$/);
     await page.click("#help-open");

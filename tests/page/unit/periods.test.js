@@ -67,7 +67,13 @@ test("workers that a function held are told by its name", async () => {
   const model = await modelOf(picture(), 1000);
   const [section] = model.sections;
   const poll = [...Array(section.nTransitions).keys()].find((i) => section.isRunning[section.state[i]]);
-  section.why = { culprits: [{ frame: { name: "shop::burn", file: "shop.rs", line: 3, origin: "program" }, place: "", at: [{ transition: poll }] }] };
+  section.why = { culprits: [{ frame: { name: "shop::burn", file: "shop.rs", line: 3, origin: "program" }, place: "", polls: 1, at: [{ transition: poll }] }] };
   const held = changesOf(model, section, [300_000, 500_000]).changes.filter(({ kind }) => kind === "held");
   assert.deepEqual(held, [{ kind: "held", label: "burn", group: -1, average: [0, 0.5, 0.2] }]);
+  // Another function of that name is another one.
+  const [one] = section.why.culprits;
+  section.why.culprits.push({ ...one, frame: { ...one.frame, name: "mill::burn" }, polls: 2 });
+  const changes = changesOf(model, section, [300_000, 500_000]);
+  assert.deepEqual(changes.changes.filter(({ kind }) => kind === "held").map(({ average }) => average), [[0, 0.5, 0.2], [0, 0.5, 0.2]]);
+  assert.equal(changes.arePollsCounted, false, "one of its polls isn't in the data");
 });

@@ -125,3 +125,12 @@ test("a message is followed from wake to wake, there and back", async () => {
   assert.deepEqual(wokenSteps(section, gaps, wait).map(at), [[1, 50]]);
   assert.deepEqual(at(wakingStep(section, gaps, wait)), [0, 10]);
 });
+
+test("what isn't known isn't followed", async () => {
+  const { sections: [section] } = await modelOf(relay(), 1000);
+  // Between two polls of task-2, of which it woke itself for the second one; and within its first wait.
+  assert.equal(wakingStep(section, [[60_200, 60_800]], there(section, 61)), -1);
+  assert.deepEqual(wokenSteps(section, [[10_000, 20_000]], section.rowFirst[1]), []);
+});
+
+const there = (section, us) => [...Array(section.nTransitions).keys()].find((i) => section.time[i] === us * 1000);

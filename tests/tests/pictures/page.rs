@@ -19,6 +19,7 @@ use tests::planted;
 use tokio_statemap::picture::{Picture, SourceFiles};
 use tokio_statemap::statemap::read::read;
 use tokio_statemap::statemap::{Labels, write_tasks, write_workers};
+use tokio_statemap::timeline::ExhaustedPool;
 use tokio_statemap::{
     CollectorConfig, SpawnLocation, TaskState, Timeline, WorkerState, html, register_hooks,
 };
@@ -89,6 +90,13 @@ fn opens_on_the_worst_poll() {
     let mut first = planted::blocked();
     first.lost.refused_events = 5_000;
     write(&folder, "first.html", &first, &labels("first"));
+    let mut pool = ExhaustedPool::default();
+    (pool.threads, pool.tasks, pool.most_waiting) = (2, 50, 48);
+    (pool.waited_ns, pool.longest_ns, pool.ran_ns) = (900_000_000, 25_000_000, 50_000_000);
+    pool.location = Some(planted::BLOCKS);
+    let mut exhausted = planted::nearly();
+    exhausted.pool.exhausted = Some(pool);
+    write(&folder, "pool.html", &exhausted, &labels("pool"));
     let whole = fs::read_to_string(folder.join("blocked.html")).unwrap();
     let end = whole.rfind("class=\"statemap-origin\"").unwrap() + 60;
     fs::write(folder.join("cut-off.html"), &whole[..end]).unwrap();

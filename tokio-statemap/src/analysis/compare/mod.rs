@@ -48,7 +48,7 @@ pub struct Comparison {
     pub lines: Vec<LineChange>,
     /// The functions that held workers in long polls in only one version.
     pub long_polls: Vec<NewLongPolls>,
-    /// The spans of `tracing` of both versions, those with the longest total time after first. They aren't judged.
+    /// The spans of `tracing` of both versions, sorted by their total time after, the longest first. They aren't judged.
     pub requests: Vec<RequestChange>,
     /// The factor by which the polls of all lines got longer alike, if there are enough lines to tell. The cause is a
     /// slower or busier machine, or another build. The changes of single lines come on top of it.

@@ -13,6 +13,8 @@ use crate::trace::requests::Request;
 pub struct RequestChange {
     /// The name of the spans and the values of their selected fields, such as `request GET /orders`.
     pub name: String,
+    /// Their target: the module that opens them, unless the program gave another one.
+    pub target: String,
     /// The spans before; `None` if there were none.
     pub before: Option<RequestFigures>,
     /// The spans after; `None` if there were none.
@@ -35,7 +37,7 @@ pub struct RequestFigures {
     pub total_ns: u64,
 }
 
-/// Returns the kinds of spans, that with the longest total time after first.
+/// Returns the kinds of spans, sorted by their total time after, the longest first.
 pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<RequestChange> {
     // Spans of one name in two modules are two kinds.
     let mut kinds: BTreeMap<(String, &str), [Vec<&Request>; 2]> = BTreeMap::new();
@@ -45,8 +47,9 @@ pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<RequestChange> 
             kind[version].push(request);
         }
     }
-    let changes = kinds.into_iter().map(|((name, _), [before, after])| RequestChange {
+    let changes = kinds.into_iter().map(|((name, target), [before, after])| RequestChange {
         name,
+        target: target.to_owned(),
         before: RequestFigures::from_runs(&before),
         after: RequestFigures::from_runs(&after),
     });

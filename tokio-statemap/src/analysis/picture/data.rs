@@ -8,6 +8,7 @@ use super::{
     Group, Origin, OriginOf, Picture, Role, RowEvent, RowState, Section, SectionKind, Source, Tag,
     Transition,
 };
+use crate::analysis::severity::Severity;
 use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Recording, recordings};
 use crate::trace::timeline::Timeline;
@@ -68,6 +69,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         origins: vec![Origin {
             from_ns: 0,
             name: String::new(),
+            severity: Severity::default(),
             of: OriginOf::Other { data: file, title: title.clone() },
         }],
         ..Picture::new(if title.is_empty() { "Statemap" } else { title })

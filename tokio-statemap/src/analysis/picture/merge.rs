@@ -151,7 +151,9 @@ fn merge_as<'a>(
 /// Returns the verdict; of several pictures, all verdicts with the names of their pictures, the worst first.
 fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<Statement> {
     let mut named: Vec<_> = names.iter().zip(pictures).collect();
-    crate::util::sort::by_key(&mut named, |(_, picture)| Reverse(worst_ns(picture)));
+    crate::util::sort::by_key(&mut named, |(_, picture)| {
+        Reverse(picture.origins.first().map(|origin| origin.severity))
+    });
     let verdicts = named.into_iter();
     let verdicts = verdicts.filter_map(|(name, picture)| Some((name, picture.verdict.as_ref()?)));
     let verdicts: Vec<_> = verdicts.collect();
@@ -172,13 +174,6 @@ fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<Statement> {
             Some(all)
         }
     }
-}
-
-/// Returns the total of the first issue, by which the page chooses what it opens on, too.
-fn worst_ns(picture: &Picture<'_>) -> u64 {
-    let first =
-        |section: &Section<'_>| section.issues.as_ref()?.first().map(|issue| issue.total_ns);
-    picture.sections.iter().filter_map(first).max().unwrap_or(0)
 }
 
 fn notes(pictures: &[Picture<'_>], names: &[String], alignment: &Alignment) -> Vec<String> {

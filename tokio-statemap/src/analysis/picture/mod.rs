@@ -40,6 +40,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::time::Duration;
 
+use crate::analysis::severity::severity;
 use crate::analysis::{Report, Statement};
 use crate::statemap::Labels;
 use crate::trace::event::SpawnLocation;
@@ -271,6 +272,7 @@ impl<'a> Picture<'a> {
         let origin = Origin {
             from_ns: timeline.begin_ns - left_ns,
             name: String::new(),
+            severity: severity(report),
             of: OriginOf::Run { timeline: Box::new(timeline.clone()), labels: labels.clone() },
         };
         let mut sections = Vec::new();

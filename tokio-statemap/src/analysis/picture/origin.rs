@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use crate::analysis::severity::Severity;
 use crate::statemap::Labels;
 #[cfg(feature = "read")]
 use crate::statemap::read::Statemap;
@@ -14,6 +15,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) from_ns: u64,
     /// Its name among the origins of the picture; empty if it is the only one.
     pub(crate) name: String,
+    /// How severe the first issue of its report is; none if it has no report.
+    pub(crate) severity: Severity,
 }
 
 /// A run, or the data of anything else.

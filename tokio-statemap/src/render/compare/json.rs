@@ -136,6 +136,7 @@ fn new_polls(polls: &NewLongPolls) -> Raw {
 fn request(request: &RequestChange) -> Raw {
     object(&[
         ("name", &request.name),
+        ("target", &request.target),
         ("before", &request.before.as_ref().map(request_figures)),
         ("after", &request.after.as_ref().map(request_figures)),
     ])

@@ -147,8 +147,11 @@ fn requests(comparison: &Comparison) -> Vec<String> {
             of.map_or_else(|| UNKNOWN.to_owned(), text)
         };
         let (before, after) = (request.before, request.after);
+        // Two modules may have spans of one name.
+        let is_alone = all.iter().filter(|other| other.name == request.name).count() == 1;
+        let target = if is_alone { String::new() } else { format!("{} ", request.target) };
         [
-            keep_right(&request.name, COLUMNS / 2),
+            keep_right(&(target + &request.name), COLUMNS / 2),
             cell(before, |of| of.count.to_string()),
             cell(after, |of| of.count.to_string()),
             cell(before, |of| human(of.p50_ns)),

@@ -38,7 +38,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         // In ns: added to times where they are shown, so that they equal the report's.
         ("origin", &picture.origin_ns),
         ("readyKnown", &picture.is_ready_known),
-        ("runs", &array(&picture.origins, |origin| run(origin, whole))),
+        ("runs", &array(&picture.origins, |origin| run(picture, origin, whole))),
         ("runtime", &picture.runtime),
         ("sections", &array(&picture.sections, |part| section(part, whole))),
         ("source", &picture.excerpts.as_ref().map(excerpts::excerpts)),
@@ -53,9 +53,17 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
 }
 
 /// Describes a run, or other data, that sections are of.
-fn run(origin: &Origin<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
+fn run(picture: &Picture<'_>, origin: &Origin<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
+    // The worst comes first in sentences and lists.
+    let worse = picture.origins.iter().filter(|other| other.severity > origin.severity);
+    let rank = worse.count() as u64;
     let queue = origin.run().and_then(|run| queue(run, origin.from_ns, whole));
-    object(&[("long", &origin.run().map(long_poll_ns)), ("name", &origin.name), ("queue", &queue)])
+    object(&[
+        ("long", &origin.run().map(long_poll_ns)),
+        ("name", &origin.name),
+        ("queue", &queue),
+        ("rank", &rank),
+    ])
 }
 
 /// Lists when the queue of the blocking pool changed, and its length from then on; `None` if no task ever

@@ -84,13 +84,16 @@ impl Request {
     pub(crate) fn new(id: i32, now: fn() -> u64) -> Result<Self, Unavailable> {
         let blocked = proc::blocked_signals(id).unwrap_or_default();
         let is_blocked = |signal: c_int| blocked & 1 << (signal - 1) != 0;
-        if is_blocked(libc::SIGURG) {
-            let may_answer = asked::may_answer(id, threads::cpu_ns_of(id));
-            return Err(if may_answer { Unavailable::Busy } else { Unavailable::SignalBlocked });
-        }
         // The thread handles a fault, such as a stack overflow. Its alternate stack has hardly room for one handler
         // more.
-        if is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS) {
+        let handles_fault = is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS);
+        if is_blocked(libc::SIGURG) {
+            // A thread that blocks all signals handles no fault.
+            let is_busy = handles_fault && !is_blocked(libc::SIGTERM)
+                || asked::may_answer(id, threads::cpu_ns_of(id));
+            return Err(if is_busy { Unavailable::Busy } else { Unavailable::SignalBlocked });
+        }
+        if handles_fault {
             return Err(Unavailable::Busy);
         }
         let slot = Taken(Slot::take().ok_or(Unavailable::Busy)?);

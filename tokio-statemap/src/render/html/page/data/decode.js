@@ -11,7 +11,8 @@ import { Reader } from "./varint.js";
  *   meta: object, lengthNs: number, sections: SectionOf[], runs: Run[],
  *   workerPolls: import("../model/worker_polls.js").WorkerPolls[], locations: object[]|null, longest: object|null,
  * }} Model the last three are filled by `buildWorkerPolls`, `locationTable` and `findIssues`
- * @typedef {{name: string, long: number|null, queue: [number, number][]|null}} Run a run, or other data, that sections are of.
+ * @typedef {{name: string, long: number|null, queue: [number, number][]|null, rank?: number}} Run a run, or other data, that sections
+ *   are of. `rank`: the number of runs that are worse;
  *   `name`: empty if there is only one; `long`: the length from which a poll counts as long, in ns; `queue`: the times at which the
  *   queue of the blocking pool changed, and its length from then on
  */

@@ -1,6 +1,6 @@
 // What differs in a period from others, such as the times before and after it.
 
-import { shortName } from "./frames.js";
+import { shortName, sourceOf } from "./frames.js";
 import { laneTotals, recordedWithin } from "./lanes.js";
 import { heldNs } from "./polls.js";
 import { tagTotals } from "./totals.js";
@@ -10,8 +10,10 @@ import { tagTotals } from "./totals.js";
  * @typedef {import("../data/section.js").Section} Section
  * @typedef {{kind: "held"|"running"|"ready"|"waiting", label: string, group: number, average: (number|null)[]}} Change `group`: −1 for
  *   a function or a line; `average`: the number of tasks in that state, in each of the times; null if nothing is kept of that time
- * @typedef {{changes: Change[], isKept: boolean, isCounted: boolean, areWaitsCounted: boolean}} Changes `changes`: by kind, those that
- *   changed most first; `isKept`: whether anything is kept of the period, and of the rest; `isCounted`: `false` if there is too much
+ * @typedef {{changes: Change[], isKept: boolean, isCounted: boolean, areWaitsCounted: boolean,
+ *   arePollsCounted: boolean}} Changes `changes`: by kind, those that
+ *   changed most first; `isKept`: whether anything is kept of the period, and of the rest; `isCounted`: `false` if there is too much;
+ *   `arePollsCounted`: `false` if the data has only the longest of the long polls
  */
 
 /** Workers that a function held, and tasks in a state. */
@@ -57,7 +59,7 @@ export function changesBetween(model, section, periods, subject) {
   const isKept = times[subject].kept > 0 && keptOfOthers > 0;
   const parts = times.reduce((sum, time) => sum + time.parts.length, 0);
   const isCounted = section.nLanes * parts <= MOST_LANES_COMPARED;
-  if (!isKept || !isCounted) return { changes: [], isKept, isCounted, areWaitsCounted: true };
+  if (!isKept || !isCounted) return { changes: [], isKept, isCounted, areWaitsCounted: true, arePollsCounted: true };
   const found = [];
   const add = (kind, label, group, sums) => {
     const average = sums.map((sum, k) => (times[k].kept > 0 ? sum / times[k].kept : null));
@@ -74,23 +76,26 @@ export function changesBetween(model, section, periods, subject) {
       add(kind, group.runs?.[0] ?? group.label, group.index, totals.map((all) => all.reduce((ns, of, state) => (isOf[state] ? ns + of : ns), 0)));
     }
   }
-  for (const [label, sums] of heldByFunction(section, times)) add("held", label, -1, sums);
+  const held = heldByFunction(section, times);
+  for (const { label, sums } of held.functions) add("held", label, -1, sums);
   const waits = section.awaits === null ? new Map() : waitsByLine(section, times);
   for (const [label, sums] of waits ?? []) add("waiting", label, -1, sums);
   const changes = CHANGE_KINDS.flatMap((kind) => {
     const all = found.filter((change) => change.kind === kind).sort((a, b) => b.by - a.by).slice(0, MOST_CHANGES);
     return all.filter(({ by }) => by >= all[0].by * LEAST_PART).map(({ by, ...change }) => change);
   });
-  return { changes, isKept, isCounted, areWaitsCounted: waits !== null };
+  return { changes, isKept, isCounted, areWaitsCounted: waits !== null, arePollsCounted: held.areAll };
 }
 
-/** Returns how long the long polls of each blamed function held workers in each of the times. */
+/** Returns how long the long polls of each blamed function held workers in each of the times, and whether all are in the data. */
 function heldByFunction(section, times) {
-  const byLabel = new Map();
-  for (const { frame, place, at } of section.why?.culprits ?? []) {
-    const label = frame === null ? place : shortName(frame.name);
-    const sums = byLabel.get(label) ?? times.map(() => 0);
-    byLabel.set(label, sums);
+  const byFunction = new Map();
+  let areAll = true;
+  for (const { frame, place, polls, at } of section.why?.culprits ?? []) {
+    const key = frame === null ? place : `${frame.name} at ${sourceOf(frame)}`;
+    const { sums } = byFunction.get(key) ?? { sums: times.map(() => 0) };
+    byFunction.set(key, { label: frame === null ? place : shortName(frame.name), sums });
+    areAll &&= at.length === polls;
     for (const { transition } of at) {
       const begin = section.time[transition], end = begin + heldNs(section, transition);
       for (const [k, { parts }] of times.entries()) {
@@ -98,7 +103,7 @@ function heldByFunction(section, times) {
       }
     }
   }
-  return byLabel;
+  return { functions: [...byFunction.values()], areAll };
 }
 
 /** Returns how long tasks waited at each line in each of the times; null if that is too much to count. */

@@ -17,10 +17,11 @@ import { lengthsOf } from "./lengths.js";
  *   as `noun` says; `group`: the group of its tasks, −1 if none
  */
 
-/** Returns the sections that have the issues of a report, that with the worst one first. */
-const withReport = (model) => model.sections.filter(({ reported }) => reported !== null).sort((a, b) => worstOf(b) - worstOf(a));
+/** Returns the sections that have the issues of a report, those of the worst run first. */
+const withReport = (model) =>
+  model.sections.filter(({ reported }) => reported !== null).sort((a, b) => rankOf(model, a) - rankOf(model, b));
 
-const worstOf = ({ reported: [first] }) => first?.total ?? 0;
+const rankOf = ({ runs }, { run }) => runs[run]?.rank ?? 0;
 
 /**
  * Returns whether the list of issues says the whole verdict, so that the head of the page needs only its headline.
@@ -28,7 +29,16 @@ const worstOf = ({ reported: [first] }) => first?.total ?? 0;
  */
 export const isVerdictListed = (model) => withReport(model).some(({ reported }) => isVerdict(model, reported[0]));
 
+/** The headline may be cut if it is longer than two lines of the head. Then its issue says it, too. */
+const LONGEST_HEADLINE = 160;
+
 const isVerdict = ({ meta: { verdict, headline } }, issue) => issue !== undefined && issue.text === verdict && verdict.startsWith(headline);
+
+/** Returns what an issue says beyond the headline that the head of the page shows. */
+const detailsOf = (model, issue) => {
+  const { headline } = model.meta;
+  return isVerdict(model, issue) && headline.length <= LONGEST_HEADLINE ? issue.text.slice(headline.length).trimStart() : issue.text;
+};
 
 /**
  * Returns the issues, and behind them the long polls that are in none of them.
@@ -54,7 +64,7 @@ function issueOf(model, section, issue, index, groups, threshold) {
   if (issue.kind === "long polls" && polls === undefined && !(isReports || (culprit === null && threshold < model.meta.long))) return null;
   const known = {
     key: `issue.${section.index}.${index}`, kind: "reported", name: issue.kind, noun, text, meaning, advice,
-    details: isVerdict(model, issue) ? text.slice(model.meta.headline.length).trimStart() : text,
+    details: detailsOf(model, issue),
     group: groupNamed(section, issue.group), section: section.index,
     label: label === null ? "" : source === null ? label : shortName(label), source: source ?? "",
     title: label === null ? issue.kind : source === null ? label : `${label} at ${source}`,
@@ -80,8 +90,7 @@ function spotsOf(section, spots) {
 }
 
 /**
- * Returns what shows the first issue of the report, as something to select. If there are several runs, that with the longest total
- * counts.
+ * Returns what shows the first issue of the report, as something to select. If there are several runs, the worst one counts.
  * @param {Model} model
  * @returns {{kind: "span", section: number, transition: number}|{kind: "group", section: number, group: number}|null}
  */

@@ -3,16 +3,21 @@
 
 import { FIRST_WAKER } from "../data/section.js";
 import { sourceOfPoll } from "./critical_path.js";
-import { wakingPoll } from "./wakers.js";
+import { isInGap } from "./lanes.js";
+import { isWokenBy, wakingPoll } from "./wakers.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
 
-/** Returns the poll that a span is, or the one that ends it, as a wait, or the time in which a task is ready; −1 if there is none. */
-const pollOf = (section, transition) => {
+/**
+ * Returns the poll that a span is, or the one that ends it, as a wait, or a time in which a task is ready; −1 if there is none, or if
+ * something isn't known in between.
+ */
+const pollOf = (section, gaps, transition) => {
   const end = section.rowFirst[section.rowOf(transition) + 1];
   let poll = transition;
   while (poll < end && poll < transition + 3 && !section.isRunning[section.state[poll]]) poll++;
-  return poll < end && section.isRunning[section.state[poll]] ? poll : -1;
+  if (poll >= end || !section.isRunning[section.state[poll]]) return -1;
+  return poll === transition || !isInGap(gaps, section.time[transition], section.time[poll]) ? poll : -1;
 };
 
 /**
@@ -23,17 +28,18 @@ const pollOf = (section, transition) => {
  * @returns {number} a transition; −1 if no task did, or if that isn't known
  */
 export const wakingStep = (section, gaps, transition) => {
-  const poll = section.waker === null ? -1 : pollOf(section, transition);
-  const row = poll < 0 ? -1 : section.rowOf(poll), source = poll < 0 ? null : sourceOfPoll(section, gaps, row, poll);
+  const poll = section.waker === null ? -1 : pollOf(section, gaps, transition);
+  if (poll < 0) return -1;
+  const row = section.rowOf(poll), source = sourceOfPoll(section, gaps, row, poll);
   if (source === null) return -1;
   // A task that woke itself did so in the poll before.
-  return source.row === row ? pollBefore(section, row, poll) : wakingPoll(section, source);
+  return source.row === row ? pollBefore(section, gaps, row, poll) : wakingPoll(section, source);
 };
 
-const pollBefore = ({ rowFirst, isRunning, state }, row, poll) => {
+const pollBefore = (section, gaps, row, poll) => {
   let before = poll - 1;
-  while (before >= rowFirst[row] && !isRunning[state[before]]) before--;
-  return before >= rowFirst[row] ? before : -1;
+  while (before >= section.rowFirst[row] && !section.isRunning[section.state[before]]) before--;
+  return before >= section.rowFirst[row] && !isInGap(gaps, section.endOf(before), section.time[poll]) ? before : -1;
 };
 
 /**
@@ -46,17 +52,13 @@ const pollBefore = ({ rowFirst, isRunning, state }, row, poll) => {
  */
 export const wokenSteps = (section, gaps, transition) => {
   if (section.waker === null) return [];
-  const own = pollOf(section, transition);
+  const own = pollOf(section, gaps, transition);
   if (own !== transition) return own < 0 ? [] : [own];
   const { waker, time, nTransitions, nRows, parent, rowFirst } = section;
-  const row = section.rowOf(transition), begin = time[transition], found = [];
+  const row = section.rowOf(transition), found = [];
   const take = (poll) => { if (wakingStep(section, gaps, poll) === transition) found.push(poll); };
-  // A poll that was woken in this one begins later, but for the clocks of two threads.
-  for (let poll = 0; poll < nTransitions; poll++) if (waker[poll] === row + FIRST_WAKER && time[poll] >= begin - CLOCKS_NS) take(poll);
+  for (let poll = 0; poll < nTransitions; poll++) if (waker[poll] === row + FIRST_WAKER && isWokenBy(section, poll, transition)) take(poll);
   for (let child = 0; child < nRows; child++) if (parent[child] === row && rowFirst[child] + 1 < rowFirst[child + 1]) take(rowFirst[child] + 1);
   const isOwn = (poll) => (section.rowOf(poll) === row ? 1 : 0);
   return [...new Set(found)].sort((a, b) => isOwn(a) - isOwn(b) || time[a] - time[b]);
 };
-
-/** By how much the clocks of two threads may differ, in ns. */
-const CLOCKS_NS = 10_000;

@@ -39,6 +39,12 @@ export const wakingPoll = (section, { poll, row }) => {
   return last >= first && at <= section.endOf(last) + slack ? last : -1;
 };
 
+/** Returns whether a poll's task may have been woken in `by`, a poll of the task that woke it: it became ready then, as far as the clocks tell. */
+export const isWokenBy = (section, poll, by) => {
+  const at = readySince(section, poll), slack = slackOf(section, poll);
+  return section.time[by] <= at + slack && at <= section.endOf(by) + slack;
+};
+
 const readySince = (section, poll) => {
   const wasReady = poll > section.rowFirst[section.rowOf(poll)] && section.isReady[section.state[poll - 1]];
   return section.time[wasReady ? poll - 1 : poll];

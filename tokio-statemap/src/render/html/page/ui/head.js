@@ -67,17 +67,18 @@ export const showWords = (model) => {
  * verdict follows it, unless the list of issues says that.
  */
 export const showAnswer = (view, actions) => {
-  const text = view.model.meta.verdict ?? sizeSentence(view.model);
-  const shown = shorten(text, MOST_ANSWER);
+  const { verdict, headline } = view.model.meta;
+  const text = verdict ?? sizeSentence(view.model), isListed = isVerdictListed(view.model);
+  const shown = shorten(isListed ? headline : text, MOST_ANSWER);
   // A label that is longer than that is cut in the sentence.
   const name = firstNames(view.model).map((one) => cleanText(one, 120)).find((one) => one !== "" && shown.includes(one)) ?? "";
   const at = shown.indexOf(name);
   // The headline is large; the sentences that follow it are smaller.
-  const end = Math.max(at + name.length, Math.min((view.model.meta.headline ?? text).length, shown.length));
+  const end = Math.max(at + name.length, Math.min((headline ?? text).length, shown.length));
   const answer = byId("answer");
   answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
-    ...(end < shown.length && !isVerdictListed(view.model) ? [make("span", { class: "rest" }, shown.slice(end))] : []));
-  answer.title = shown.length > answer.textContent.length || text.length > 200 ? shown : "";
+    ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
+  answer.title = isListed || text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
   const target = view.firstSelection;
   zoom.hidden = target === null;

@@ -91,7 +91,7 @@ export class Input {
       return;
     }
     this.canvas.classList.add("dragging");
-    if (drag.swipe?.isDown(event)) {
+    if (drag.swipe?.isVertical(event)) {
       swipeBy(view, drag.swipe, event);
       return;
     }

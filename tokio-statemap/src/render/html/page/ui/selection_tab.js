@@ -96,9 +96,9 @@ export class SelectionTab {
       ]),
       this.acts({ kind: "span", section: section.index, transition }),
       ...readyPart(section, view.model.meta.gaps, transition, this.actions.show),
-      ...chainParts(section, transition),
+      ...this.kept(section, transition).chain,
       ...this.path(view.selection),
-      ...this.why(section, transition),
+      ...this.kept(section, transition).why,
       ...this.ofCulprit(section, transition),
     ];
   }
@@ -108,9 +108,9 @@ export class SelectionTab {
     const waker = wakerOf(section, transition);
     if (waker === null) return null;
     if (waker.row < 0) return ["Woken by", waker.name];
-    const poll = wakingStep(section, this.view.model.meta.gaps, transition);
-    const name = waker.row === section.rowOf(transition) ? "itself" : visible(section.name(waker.row));
-    return ["Woken by", this.link(name, poll < 0 ? { kind: "row", section: section.index, row: waker.row } : { kind: "span", section: section.index, transition: poll })];
+    const poll = wakingStep(section, this.view.model.meta.gaps, transition), row = poll < 0 ? waker.row : section.rowOf(poll);
+    const name = row === section.rowOf(transition) ? "itself" : visible(section.name(row));
+    return ["Woken by", this.link(name, poll < 0 ? { kind: "row", section: section.index, row } : { kind: "span", section: section.index, transition: poll })];
   }
 
   /** Returns the tasks that were woken in a poll; null if there are none. They are kept while the same poll is selected. */
@@ -126,11 +126,11 @@ export class SelectionTab {
     return ["Woke", make("span", { class: "links" }, ...links, more > 0 ? `and ${formatCount(more)} more` : null)];
   }
 
-  /** Keeps the parts while the same poll is selected, so that what is open in them stays open. */
-  why(section, transition) {
+  /** Keeps parts while the same span is selected, so that what is open in them stays open. */
+  kept(section, transition) {
     const key = `${section.index}.${transition}`;
-    if (this.shown?.key !== key) this.shown = { key, parts: whyParts(this.view, section, transition) };
-    return this.shown.parts;
+    if (this.shown?.key !== key) this.shown = { key, chain: chainParts(section, transition), why: whyParts(this.view, section, transition) };
+    return this.shown;
   }
 
   /** Shows all polls with the same blamed function as this one. */

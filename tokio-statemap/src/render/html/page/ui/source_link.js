@@ -7,8 +7,11 @@ import { byId, make } from "./dom.js";
 /** Where the browser remembers it. */
 const SOURCES_KEY = "statemap-sources";
 
+/** For how long a button says that its text was copied, in ms. */
+const COPIED_MS = 1500;
+
 /** Schemes that would run something in this page. */
-const SCRIPTS = /^\s*(javascript|data|vbscript|blob|about):/i;
+const SCRIPTS = /^\s*(javascript|data|vbscript|blob|about|view-source):/i;
 
 /**
  * Returns what is wrong with an address for sources; null if nothing is.
@@ -20,12 +23,22 @@ export const faultOfAddress = (address) => {
   return address.includes("{file}") ? null : "It must contain {file}; {line} is replaced, too.";
 };
 
-/** Returns the address of a function's line; null if none is set, or if it isn't of the program. */
+/**
+ * Returns the address of a function's line; null if none is set, or if the line isn't of the program, or if its path would lead out of
+ * the folder that the address names.
+ */
 export const addressOfSource = (address, { file, line, origin }) => {
   if (address === "" || file === null || origin !== "program" || faultOfAddress(address) !== null) return null;
-  const path = file.replaceAll("\\", "/").split("/").map(encodeURIComponent).join("/");
-  // A whole path begins with a slash, and so may the rest of the address end.
-  return address.replace(path.startsWith("/") ? /\/?\{file\}/ : "{file}", () => path).replaceAll("{line}", String(Math.max(line, 1)));
+  const parts = file.replaceAll("\\", "/").split("/");
+  if (parts.includes("..")) return null;
+  let path;
+  try {
+    path = parts.map(encodeURIComponent).join("/");
+  } catch {
+    return null; // it isn't Unicode
+  }
+  // The path of a file outside of the project begins with a slash, which the address may have before it, too.
+  return address.replaceAll(path.startsWith("/") ? /\/?\{file\}/g : "{file}", () => path).replaceAll("{line}", String(Math.max(line, 1)));
 };
 
 /** Some browsers keep nothing for pages in files. */
@@ -55,17 +68,17 @@ export const sourceLink = (frame) => {
   if (source === "") return null;
   const address = addressOfSource(currentAddress(), frame), text = shorten(visible(source), 120);
   if (address !== null) return make("a", { class: "source", href: address, target: "_blank", rel: "noreferrer", title: titleText(`Open ${source}`) }, text);
-  return make("button", { type: "button", class: "source", title: titleText(`Copy ${source}`), onclick: () => copy(source) }, text);
+  const button = make("button", { type: "button", class: "source", title: titleText(`Copy ${source}`) }, text);
+  button.addEventListener("click", async () => {
+    const done = await copy(visible(source));
+    byId("live").textContent = done ? `${visible(source)} is on the clipboard.` : "The browser doesn't let this page copy.";
+    button.textContent = done ? "Copied" : "The browser doesn't let this page copy";
+    setTimeout(() => { button.textContent = text; }, COPIED_MS);
+  });
+  return button;
 };
 
-const copy = async (source) => {
-  try {
-    await navigator.clipboard.writeText(source);
-    byId("live").textContent = `${source} is on the clipboard.`;
-  } catch {
-    byId("live").textContent = "The browser doesn't let this page copy.";
-  }
-};
+const copy = (text) => navigator.clipboard.writeText(text).then(() => true, () => false);
 
 /** Builds the part of the help that sets where sources are opened. `changed()` is called when it was. */
 export const sourceSetting = (changed) => {

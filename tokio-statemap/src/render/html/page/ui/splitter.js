@@ -41,6 +41,7 @@ export const prepareSplitter = () => {
   for (const end of ["pointerup", "pointercancel"]) splitter.addEventListener(end, () => { from = null; });
   splitter.addEventListener("dblclick", reset);
   splitter.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowLeft: SPLITTER_STEP, ArrowRight: -SPLITTER_STEP }[event.key];
     if (by === undefined && event.key !== "Home") return;
     event.preventDefault();

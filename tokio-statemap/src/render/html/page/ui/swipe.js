@@ -1,11 +1,11 @@
 // A finger that goes up or down scrolls the lanes, and then the page; one that goes sideways pans.
 
-/** Begins a swipe: `isDown(event)` tells whether it goes up or down, which its first movement decides. */
+/** Begins a swipe: `isVertical(event)` tells whether it goes up or down, which its first movement decides. */
 export const swipeFrom = (view, { clientX, clientY }) => {
-  let isDown = null;
+  let isVertical = null;
   return {
     clientY, scroll: view.scroll, page: window.scrollY,
-    isDown: (event) => (isDown ??= Math.abs(event.clientY - clientY) > Math.abs(event.clientX - clientX)),
+    isVertical: (event) => (isVertical ??= Math.abs(event.clientY - clientY) > Math.abs(event.clientX - clientX)),
   };
 };
 

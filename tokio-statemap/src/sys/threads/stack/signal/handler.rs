@@ -11,18 +11,18 @@ use crate::sys::threads;
 const OF_INSTRUCTIONS: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
 
-/// The signals whose handlers run on an alternate stack: the standard library's tells a stack overflow.
+/// The faults for which the standard library has a handler on an alternate stack: it tells a stack overflow.
 const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Lets SIGURG wait until the handler of a fault has returned. The frames of two signals, and what a handler needs, may
-/// be more than an alternate stack of 8 KiB: then the system ends the program with SIGSEGV instead of SIGABRT. A request
-/// that was made before the fault would come at any moment of it.
+/// Lets SIGURG wait until the handler of a fault has returned, if that runs on an alternate stack. The frames of two
+/// signals, and what a handler needs, may be more than 8 KiB: then the system ends the program with SIGSEGV instead of
+/// SIGABRT. A request that was made before the fault would come at any moment of it. (A handler that the program
+/// installs later is left as it is.)
 fn keep_out_of(fault: c_int) {
     let present = action(fault);
+    let has = |flag: c_int| present.sa_flags & flag != 0;
     // A handler that may be interrupted by its own signal may also be left by a jump, and SIGURG would stay blocked.
-    let is_left_alone = [libc::SIG_DFL, libc::SIG_IGN].contains(&present.sa_sigaction)
-        || present.sa_flags & libc::SA_NODEFER != 0;
-    if is_left_alone {
+    if present.sa_sigaction == libc::SIG_DFL || !has(libc::SA_ONSTACK) || has(libc::SA_NODEFER) {
         return;
     }
     let mut masked = present;
@@ -33,7 +33,10 @@ fn keep_out_of(fault: c_int) {
         libc::sigaddset(&raw mut masked.sa_mask, libc::SIGURG);
         let mut replaced: libc::sigaction = std::mem::zeroed();
         let is_set = libc::sigaction(fault, &raw const masked, &raw mut replaced) == 0;
-        if is_set && replaced.sa_sigaction != present.sa_sigaction {
+        let is_it = |one: &libc::sigaction| {
+            (one.sa_sigaction, one.sa_flags) == (present.sa_sigaction, present.sa_flags)
+        };
+        if is_set && !is_it(&replaced) {
             // The program has installed another one meanwhile.
             libc::sigaction(fault, &raw const replaced, std::ptr::null_mut());
         }
