@@ -392,6 +392,16 @@ test("what is shown is saved as an image where the clipboard can't be used", () 
     await page.waitForFunction(() => document.querySelector("#share").textContent === "Image");
   }));
 
+test("the address of the view is copied", () =>
+  open("random.html", { permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+    await press(page, "w");
+    const hash = await addressWith(page, "t=");
+    await page.click("#link");
+    await page.waitForFunction(() => document.querySelector("#link").textContent === "Copied");
+    assert.ok((await page.evaluate(() => navigator.clipboard.readText())).endsWith(`random.html${hash}`));
+    await page.waitForFunction(() => document.querySelector("#link").textContent === "Link");
+  }));
+
 test("the panel is resized by the mouse and by keys, and gets its width back", () =>
   open("random.html", {}, async (page) => {
     const panel = async () => (await page.locator("#panel").boundingBox()).width;

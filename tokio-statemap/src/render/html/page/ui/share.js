@@ -1,6 +1,6 @@
 import { byId } from "./dom.js";
 
-// Copies what is shown as an image: the title, the sentence, and the timeline with its labels and its legend.
+// Copies the address of what is shown, or an image of it: the title, the sentence, and the timeline with its labels and its legend.
 
 const MARGIN = 16;
 const MOST_PIXELS = 60_000_000;
@@ -8,24 +8,29 @@ const MOST_PIXELS = 60_000_000;
 /** How long the button says what happened, in ms. */
 const SAID_MS = 2000;
 
-/** Listens to the button. */
+/** Listens to the buttons. */
 export const prepareSharing = () => {
-  const button = byId("share"), label = button.textContent;
-  const say = (word, sentence) => {
+  onShare("share", async () => {
+    const image = drawShown();
+    const blob = await new Promise((resolve) => { image.toBlob(resolve, "image/png"); });
+    if (blob === null) throw new Error("the image is too large");
+    return await give(blob) ? ["Copied", "The image is on the clipboard."] : ["Saved", "The image is saved as a file."];
+  });
+  onShare("link", async () => {
+    await navigator.clipboard.writeText(location.href);
+    return ["Copied", "The address is on the clipboard."];
+  });
+};
+
+/** Has a button do something, and say for a while what came of it. */
+const onShare = (id, act) => {
+  const button = byId(id), label = button.textContent;
+  button.addEventListener("click", async () => {
+    const failed = (error) => ["Failed", `Nothing was copied: ${error.message}`];
+    const [word, sentence] = await act().catch(failed);
     button.textContent = word;
     byId("live").textContent = sentence;
     setTimeout(() => { button.textContent = label; }, SAID_MS);
-  };
-  button.addEventListener("click", async () => {
-    try {
-      const image = drawShown();
-      const blob = await new Promise((resolve) => { image.toBlob(resolve, "image/png"); });
-      if (blob === null) throw new Error("the image is too large");
-      if (await give(blob)) say("Copied", "The image is on the clipboard.");
-      else say("Saved", "The image is saved as a file.");
-    } catch (error) {
-      say("Failed", `No image could be made: ${error.message}`);
-    }
   });
 };
 
