@@ -171,7 +171,8 @@ test("two periods are compared", () =>
     assert.match((await buttons.allInnerTexts()).join("; "), /^Compare with before and after; Compare with .* at .*; Compare with another/);
     await buttons.nth(1).click();
     const [heading, ...rows] = await page.locator("#pane-selection .periods tr").allInnerTexts();
-    assert.match(heading, /at .*\s+at /);
+    assert.match(heading, /kept\s+selected/);
+    assert.match(await page.locator("#pane-selection .compared .hint").first().innerText(), /^Kept: .* to .*\. Selected: .* to .*\.$/);
     assert.ok(rows.length > 0);
   }));
 

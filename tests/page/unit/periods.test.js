@@ -74,6 +74,11 @@ test("workers that a function held are told by its name", async () => {
   const [one] = section.why.culprits;
   section.why.culprits.push({ ...one, frame: { ...one.frame, name: "mill::burn" }, polls: 2 });
   const changes = changesOf(model, section, [300_000, 500_000]);
-  assert.deepEqual(changes.changes.filter(({ kind }) => kind === "held").map(({ average }) => average), [[0, 0.5, 0.2], [0, 0.5, 0.2]]);
+  assert.deepEqual(changes.changes.filter(({ kind }) => kind === "held").map(({ label, average }) => [label, average]), [
+    ["shop::burn in shop.rs", [0, 0.5, 0.2]], ["mill::burn in shop.rs", [0, 0.5, 0.2]],
+  ]);
+  // Another line of it is not.
+  section.why.culprits[1].frame = { ...one.frame, line: 9 };
+  assert.equal(changesOf(model, section, [300_000, 500_000]).changes.filter(({ kind }) => kind === "held").length, 1);
   assert.equal(changes.arePollsCounted, false, "one of its polls isn't in the data");
 });

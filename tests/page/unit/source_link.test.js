@@ -10,6 +10,7 @@ const frame = (file, more = {}) => ({ name: "shop::run", file, line: 7, origin: 
 test("file and line are put into the address", () => {
   assert.equal(addressOfSource("vscode://file/home/me/shop/{file}:{line}", frame("src/a b.rs")), "vscode://file/home/me/shop/src/a%20b.rs:7");
   assert.equal(addressOfSource("vscode://file/{file}:{line}", frame("/home/me/shop/src/a.rs")), "vscode://file/home/me/shop/src/a.rs:7");
+  assert.equal(addressOfSource("file://{file}", frame("/home/me/shop/src/a.rs")), "file:///home/me/shop/src/a.rs");
   assert.equal(addressOfSource("https://example.org/{file}#L{line}", frame("src\\a.rs", { line: 0 })), "https://example.org/src/a.rs#L1");
 });
 

@@ -205,8 +205,8 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
     });
     let verdict = format!(
         "shop::render_invoice at src/shop.rs:21 held the runtime up: it blocked in std::thread::sleep \
-         (clock_nanosleep), in 1 poll over 1 ms (of 3), of tasks spawned at {place}. It took 41.2 ms \
-         (wall time 51.2 ms), on worker-1 at 0.010 s."
+         (clock_nanosleep), in 1 poll over 1 ms (of 3). It took 41.2 ms (wall time 51.2 ms), on \
+         worker-1 at 0.010 s. The tasks were spawned at {place}."
     );
     let issue = &mut tasks["issues"][0];
     issue["label"] = json!("shop::render_invoice");

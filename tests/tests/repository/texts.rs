@@ -66,7 +66,9 @@ fn the_guide_lists_its_pages() {
             continue;
         };
         assert!(module.contains(&format!("include_str!(\"{name}\")")), "mod.rs: {page}");
-        assert!(index.contains(&format!("][{page}] |")), "README.md: {page}");
+        let is_listed =
+            |line: &str| line.starts_with("| [") && line.contains(&format!("][{page}] |"));
+        assert_eq!(index.lines().filter(|line| is_listed(line)).count(), 1, "README.md: {page}");
         assert!(index.contains(&format!("\n[{page}]: {name}\n")), "README.md: {page}");
         assert!(links.contains(&format!("[{page}]: crate::guide::{page}\n")), "links.md: {page}");
     }

@@ -14,6 +14,9 @@ static CALLS: AtomicU32 = AtomicU32::new(0);
 /// The number of signals that the program sends itself.
 const SENT: u32 = 10;
 
+/// The number of threads that may be asked for their stacks at once.
+const ASKED: u32 = 4;
+
 const LONG: Duration = Duration::from_millis(30);
 
 extern "C" fn handler(_: i32) {
@@ -41,10 +44,9 @@ fn set() {
 
 /// Sets the handler `before` anything is recorded, or `after` running threads were sampled, and goes on until the report
 /// says that the signal is taken.
-///
 /// # Panics
 ///
-/// If the handler gets any but the program's own signals.
+/// If the handler gets any but the program's own signals, and those that threads had been asked with before it was set.
 pub fn run(when: &str) {
     let is_before = match when {
         "before" => true,
@@ -79,11 +81,13 @@ pub fn run(when: &str) {
             break;
         }
     }
-    assert_eq!(CALLS.load(Ordering::Relaxed), 0, "a signal that the program didn't send");
+    let early = CALLS.load(Ordering::Relaxed);
+    let most = if is_before { 0 } else { ASKED };
+    assert!(early <= most, "{early} signals that the program didn't send");
     for _ in 0..SENT {
         // SAFETY: it has no precondition; the handler only adds to an atomic.
         unsafe { libc::raise(libc::SIGURG) };
     }
-    assert_eq!(CALLS.load(Ordering::Relaxed), SENT);
+    assert_eq!(CALLS.load(Ordering::Relaxed), early + SENT);
     assert_eq!(present(), own());
 }

@@ -124,4 +124,24 @@ mod tests {
             "{text}"
         );
     }
+
+    #[test]
+    fn kinds_of_one_name_are_told_apart() {
+        let mut after =
+            timeline(&[("GET /orders", 1, 5), ("POST /orders", 1, 5), ("GET /orders", 2, 5)]);
+        for (row, module) in
+            after.requests.rows.iter_mut().zip(["shop::admin", "shop::admin", "shop::api"])
+        {
+            row.target = module.to_owned();
+        }
+        let comparison = compare(&[&timeline(&[])], &[&after]);
+        let text = comparison.to_string();
+        for name in [
+            "request GET /orders …p::admin ",
+            "request GET /orders …hop::api ",
+            "request POST /orders ",
+        ] {
+            assert_eq!(text.matches(name).count(), 1, "{text}");
+        }
+    }
 }

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use crate::analysis::compare::{Change, Comparison, Figures, LineChange, RequestFigures, Side};
+use crate::analysis::compare::{
+    Change, Comparison, Figures, LineChange, RequestChange, RequestFigures, Side,
+};
 use crate::render::report::layout::{COLUMNS, keep_right, table, wrap};
+use crate::util::columns::width;
 use crate::util::quantity::{count, human, percent};
 
 /// The largest number of changed lines that are listed, per kind.
@@ -147,11 +150,8 @@ fn requests(comparison: &Comparison) -> Vec<String> {
             of.map_or_else(|| UNKNOWN.to_owned(), text)
         };
         let (before, after) = (request.before, request.after);
-        // Two modules may have spans of one name.
-        let is_alone = all.iter().filter(|other| other.name == request.name).count() == 1;
-        let target = if is_alone { String::new() } else { format!("{} ", request.target) };
         [
-            keep_right(&(target + &request.name), COLUMNS / 2),
+            request_name(all, request),
             cell(before, |of| of.count.to_string()),
             cell(after, |of| of.count.to_string()),
             cell(before, |of| human(of.p50_ns)),
@@ -166,6 +166,37 @@ fn requests(comparison: &Comparison) -> Vec<String> {
         lines.push(format!("… and {} more", all.len() - OTHERS));
     }
     lines
+}
+
+/// Returns the name of a kind of spans, behind which its target stands if another kind is called the same.
+fn request_name(all: &[RequestChange], request: &RequestChange) -> String {
+    /// So much room the first column has at least.
+    const ROOM: usize = 29;
+    let name = keep_left(&request.name, ROOM);
+    let is_alone = all.iter().filter(|other| other.name == request.name).count() == 1;
+    // The end of a target says more than its crate.
+    let room = ROOM.saturating_sub(width(&name) + width(" …"));
+    let target =
+        || request.target.char_indices().find(|(at, _)| width(&request.target[*at..]) <= room);
+    match is_alone {
+        true => name,
+        false => target().map_or(name.clone(), |(at, _)| match at {
+            0 => format!("{name} {}", request.target),
+            at => format!("{name} …{}", &request.target[at..]),
+        }),
+    }
+}
+
+/// Returns the beginning of a text, in at most so many columns.
+fn keep_left(text: &str, columns: usize) -> String {
+    let fits = |end: usize| width(&text[..end]) < columns;
+    match width(text) <= columns {
+        true => text.to_owned(),
+        false => {
+            let end = text.char_indices().map(|(at, _)| at).take_while(|&at| fits(at)).last();
+            format!("{}…", &text[..end.unwrap_or(0)])
+        }
+    }
 }
 
 /// Returns the unchanged lines as a table.

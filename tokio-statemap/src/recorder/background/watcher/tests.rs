@@ -71,13 +71,19 @@ fn computes() {
     }
 }
 
-/// Returns whether the function of this module is one of those that are seen in all samples of `poll`.
+/// Returns whether the function of this module is one of those that are seen in all samples of `poll`, but for samples of
+/// the hook that records its end, where a busy machine may keep the thread for long.
 fn is_seen(name: &str, timeline: &Timeline, poll: &Poll) -> bool {
     let full = format!("tokio_statemap::recorder::background::watcher::tests::{name}");
     let samples = timeline.samples(poll);
     let is_in =
         |frames: &[crate::symbols::StackFrame]| frames.iter().any(|frame| *frame.function == *full);
-    !samples.is_empty() && samples.iter().all(|sample| sample.is_complete && is_in(&sample.frames))
+    let is_of_hook = |frames: &[crate::symbols::StackFrame]| {
+        frames.iter().any(|frame| frame.function.starts_with("tokio_statemap::recorder::hot::"))
+    };
+    let is_expected = |frames| is_in(frames) || is_of_hook(frames);
+    !samples.is_empty()
+        && samples.iter().all(|sample| sample.is_complete && is_expected(&sample.frames))
 }
 
 #[test]

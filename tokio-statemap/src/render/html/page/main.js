@@ -42,6 +42,7 @@ const openPage = async (surface) => {
   frame.measure();
   surface.countWith(() => parts.legend.count());
   address.follow(parts.actions);
+  prepareSharing(address);
   frame.followSize();
   preparePrint(view, frame, parts.actions.reveal);
   view.on("threshold", () => findAgain(view, parts));
@@ -77,7 +78,6 @@ const buildParts = (view) => {
   listenControls(view);
   prepareHelp(() => selection.redraw());
   prepareSplitter();
-  prepareSharing();
   announceSelection(view);
   showWords(view.model);
   showAnswer(view, actions);

@@ -88,8 +88,8 @@ impl Request {
         // more.
         let handles_fault = is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS);
         if is_blocked(libc::SIGURG) {
-            // A thread that blocks all signals handles no fault.
-            let is_busy = handles_fault && !is_blocked(libc::SIGTERM)
+            // A thread that blocks all signals handles no fault. Nobody blocks this one by itself.
+            let is_busy = handles_fault && !is_blocked(libc::SIGWINCH)
                 || asked::may_answer(id, threads::cpu_ns_of(id));
             return Err(if is_busy { Unavailable::Busy } else { Unavailable::SignalBlocked });
         }

@@ -1,6 +1,6 @@
 // What differs in a period from others, such as the times before and after it.
 
-import { shortName, sourceOf } from "./frames.js";
+import { shortName } from "./frames.js";
 import { laneTotals, recordedWithin } from "./lanes.js";
 import { heldNs } from "./polls.js";
 import { tagTotals } from "./totals.js";
@@ -77,7 +77,8 @@ export function changesBetween(model, section, periods, subject) {
     }
   }
   const held = heldByFunction(section, times);
-  for (const { label, sums } of held.functions) add("held", label, -1, sums);
+  const labels = held.functions.map(({ label }) => label), isAlone = (label) => labels.indexOf(label) === labels.lastIndexOf(label);
+  for (const { label, whole, sums } of held.functions) add("held", isAlone(label) ? label : whole, -1, sums);
   const waits = section.awaits === null ? new Map() : waitsByLine(section, times);
   for (const [label, sums] of waits ?? []) add("waiting", label, -1, sums);
   const changes = CHANGE_KINDS.flatMap((kind) => {
@@ -92,9 +93,9 @@ function heldByFunction(section, times) {
   const byFunction = new Map();
   let areAll = true;
   for (const { frame, place, polls, at } of section.why?.culprits ?? []) {
-    const key = frame === null ? place : `${frame.name} at ${sourceOf(frame)}`;
+    const key = frame === null ? place : [frame.name, frame.file].join(" ");
     const { sums } = byFunction.get(key) ?? { sums: times.map(() => 0) };
-    byFunction.set(key, { label: frame === null ? place : shortName(frame.name), sums });
+    byFunction.set(key, { label: frame === null ? place : shortName(frame.name), whole: frame === null ? place : `${frame.name} in ${frame.file ?? "an unknown file"}`, sums });
     areAll &&= at.length === polls;
     for (const { transition } of at) {
       const begin = section.time[transition], end = begin + heldNs(section, transition);

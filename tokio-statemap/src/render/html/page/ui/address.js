@@ -119,6 +119,7 @@ export class Address {
     this.write();
   }
 
+  /** Writes the address of the view, and returns it. */
   write() {
     clearTimeout(this.timer);
     const { view, isStep } = this;
@@ -137,14 +138,15 @@ export class Address {
       palette: view.palette === "page" ? undefined : view.palette,
       tab: view.tab === "issues" ? undefined : view.tab,
     }, view.model);
-    if (text === this.written) return;
-    this.written = text;
     const url = text === "" ? location.pathname + location.search : `#${text}`;
+    if (text === this.written) return url;
+    this.written = text;
     try {
       if (isStep) history.pushState(null, "", url);
       else history.replaceState(null, "", url);
     } catch {
       // Some browsers limit the rate, or do not allow it for files. The page works without.
     }
+    return url;
   }
 }

@@ -85,5 +85,5 @@ export const showAnswer = (view, actions) => {
   zoom.addEventListener("click", () => actions.zoomTo(target));
 };
 
-/** Lets a path break between its folders, not within a name or a number. */
-const breakable = (place) => place.split(/(?<=[/\\])/).flatMap((part, i) => (i === 0 ? [part] : [make("wbr"), part]));
+/** Lets a path break between its folders or modules, not within a name or a number. */
+const breakable = (place) => place.split(/(?<=[/\\]|::)/).flatMap((part, i) => (i === 0 ? [part] : [make("wbr"), part]));

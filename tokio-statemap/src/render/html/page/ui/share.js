@@ -8,8 +8,8 @@ const MOST_PIXELS = 60_000_000;
 /** How long the button says what happened, in ms. */
 const SAID_MS = 2000;
 
-/** Listens to the buttons. */
-export const prepareSharing = () => {
+/** Listens to the buttons. `address` writes the address of the view. */
+export const prepareSharing = (address) => {
   onShare("share", async () => {
     const image = drawShown();
     const blob = await new Promise((resolve) => { image.toBlob(resolve, "image/png"); });
@@ -17,7 +17,9 @@ export const prepareSharing = () => {
     return await give(blob) ? ["Copied", "The image is on the clipboard."] : ["Saved", "The image is saved as a file."];
   });
   onShare("link", async () => {
-    await navigator.clipboard.writeText(location.href);
+    const url = new URL(address.write(), location.href).href;
+    if (navigator.clipboard === undefined) throw new Error("the browser doesn't let this page copy");
+    await navigator.clipboard.writeText(url);
     return ["Copied", "The address is on the clipboard."];
   });
 };

@@ -38,7 +38,7 @@ export const addressOfSource = (address, { file, line, origin }) => {
     return null; // it isn't Unicode
   }
   // The path of a file outside of the project begins with a slash, which the address may have before it, too.
-  return address.replaceAll(path.startsWith("/") ? /\/?\{file\}/g : "{file}", () => path).replaceAll("{line}", String(Math.max(line, 1)));
+  return address.replaceAll(path.startsWith("/") ? /(?<=[^/])\/\{file\}|\{file\}/g : "{file}", () => path).replaceAll("{line}", String(Math.max(line, 1)));
 };
 
 /** Some browsers keep nothing for pages in files. */
@@ -78,7 +78,15 @@ export const sourceLink = (frame) => {
   return button;
 };
 
-const copy = (text) => navigator.clipboard.writeText(text).then(() => true, () => false);
+/** A page that isn't from a file or by https has no clipboard. */
+const copy = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 /** Builds the part of the help that sets where sources are opened. `changed()` is called when it was. */
 export const sourceSetting = (changed) => {
