@@ -13,7 +13,7 @@ pub(super) enum LastReading {}
 /// The notes of a reading.
 pub(super) type Notes = [Option<(Kind, u64)>; 0];
 
-pub(super) fn thread_id() -> i32 {
+pub(super) fn prepare_thread() -> i32 {
     0
 }
 

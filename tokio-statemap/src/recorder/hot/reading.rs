@@ -41,8 +41,10 @@ pub(super) const ARE_TAKEN: bool = true;
 /// The notes of a reading.
 pub(super) type Notes = [Option<(Kind, u64)>; 4];
 
-/// Returns the system's id of the calling thread.
-pub(super) fn thread_id() -> i32 {
+/// Prepares the calling thread for samples of its stack. Returns the system's id of it.
+pub(super) fn prepare_thread() -> i32 {
+    // A sample is a copy up to the end of the stack, if that is known.
+    threads::stack::range::own_stack();
     threads::id()
 }
 

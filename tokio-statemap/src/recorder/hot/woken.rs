@@ -73,7 +73,7 @@ pub(super) fn add_new(recorder: &Shared, buffer: &'static Buffer) {
         return;
     }
     let watched = &buffer.watched;
-    watched.set_thread(reading::thread_id());
+    watched.set_thread(reading::prepare_thread());
     let is_new = !watched.is_counted.swap(true, Ordering::Relaxed);
     lock(&WOKEN).make_room(is_new);
     // This gives its first record a reading, too.

@@ -159,6 +159,7 @@ mod tests {
     use super::slot::SLOTS;
     use super::*;
     use crate::sys::threads::stack::copy_running;
+    use crate::sys::threads::stack::range::own_stack;
     use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
     use std::sync::mpsc;
 
@@ -300,6 +301,25 @@ mod tests {
         // SAFETY: the set was returned by the system.
         let waits = |signal| unsafe { libc::sigismember(&raw const mask, signal) == 1 };
         assert!(waits(libc::SIGWINCH) && waits(libc::SIGINT) && !waits(libc::SIGSEGV));
+    }
+
+    #[test]
+    fn a_copy_ends_with_the_stack() {
+        let stop = AtomicBool::new(false);
+        let (tell, told) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                tell.send((threads::id(), own_stack())).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let _stops = Stops(&stop);
+            let (id, stack) = told.recv().unwrap();
+            let copy = copy(id);
+            let last = copy.addresses().last().unwrap();
+            assert!(stack.contains(&copy.registers.stack_pointer) && stack.end - last <= 8);
+        });
     }
 
     /// A request that was made before a stack overflow must not be answered on the alternate stack.
