@@ -30,7 +30,7 @@ const rankOf = ({ runs }, { run }) => runs[run]?.rank ?? 0;
 export const isVerdictListed = (model) => withReport(model).some(({ reported }) => isVerdict(model, reported[0]));
 
 /** The headline may be cut if it is longer than two lines of the head. Then its issue says it, too. */
-const LONGEST_HEADLINE = 150;
+const LONGEST_HEADLINE = 170;
 
 const isVerdict = ({ meta: { verdict, headline } }, issue) => issue !== undefined && issue.text === verdict && verdict.startsWith(headline);
 
