@@ -44,6 +44,7 @@ fn set() {
 
 /// Sets the handler `before` anything is recorded, or `after` running threads were sampled, and goes on until the report
 /// says that the signal is taken.
+///
 /// # Panics
 ///
 /// If the handler gets any but the program's own signals, and those that threads had been asked with before it was set.

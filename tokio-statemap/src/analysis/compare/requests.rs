@@ -21,7 +21,7 @@ pub struct RequestChange {
     pub after: Option<RequestFigures>,
 }
 
-/// What the spans of one kind took in the runs of one version.
+/// The number of spans of one kind in the runs of one version, and how long they took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestFigures {
@@ -33,7 +33,7 @@ pub struct RequestFigures {
     pub p99_ns: u64,
     /// The longest span of all runs, in ns.
     pub longest_ns: u64,
-    /// How long they took in sum, in ns.
+    /// The sum of their times, in ns.
     pub total_ns: u64,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) from_ns: u64,
     /// Its name among the origins of the picture; empty if it is the only one.
     pub(crate) name: String,
-    /// How severe the first issue of its report is; none if it has no report.
+    /// The severity of the first issue of its report; the least severity if it has no report.
     pub(crate) severity: Severity,
 }
 

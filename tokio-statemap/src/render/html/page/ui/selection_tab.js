@@ -34,7 +34,6 @@ export class SelectionTab {
     this.view = view;
     this.actions = actions;
     this.shown = null;
-    this.woken = null;
     this.compared = null;
     this.distributions = new Distributions(view.model, actions.show);
     for (const what of ["selected", "counted", "tab", "colours"]) view.on(what, () => this.draw());
@@ -113,12 +112,9 @@ export class SelectionTab {
     return ["Woken by", this.link(name, poll < 0 ? { kind: "row", section: section.index, row } : { kind: "span", section: section.index, transition: poll })];
   }
 
-  /** Returns the tasks that were woken in a poll; null if there are none. They are kept while the same poll is selected. */
+  /** Returns the tasks that were woken in a poll; null if there are none. */
   woke(section, transition) {
-    if (!isPoll(section, transition)) return null;
-    const key = `${section.index}.${transition}`;
-    if (this.woken?.key !== key) this.woken = { key, polls: wokenSteps(section, this.view.model.meta.gaps, transition) };
-    const { polls } = this.woken;
+    const { woken: polls } = this.kept(section, transition);
     if (polls.length === 0) return null;
     const name = (poll) => (section.rowOf(poll) === section.rowOf(transition) ? "itself" : visible(section.name(section.rowOf(poll))));
     const links = polls.slice(0, MOST_WOKEN).map((poll) => this.link(name(poll), { kind: "span", section: section.index, transition: poll }));
@@ -126,10 +122,17 @@ export class SelectionTab {
     return ["Woke", make("span", { class: "links" }, ...links, more > 0 ? `and ${formatCount(more)} more` : null)];
   }
 
-  /** Keeps parts while the same span is selected, so that what is open in them stays open. */
+  /** Keeps what takes long to find, or may be opened, while the same span is selected. */
   kept(section, transition) {
     const key = `${section.index}.${transition}`;
-    if (this.shown?.key !== key) this.shown = { key, chain: chainParts(section, transition), why: whyParts(this.view, section, transition) };
+    if (this.shown?.key !== key) {
+      this.shown = {
+        key,
+        woken: isPoll(section, transition) ? wokenSteps(section, this.view.model.meta.gaps, transition) : [],
+        chain: chainParts(section, transition),
+        why: whyParts(this.view, section, transition),
+      };
+    }
     return this.shown;
   }
 

@@ -109,7 +109,7 @@ impl Slot {
             copy.made_at = Moment { wall_ns: monotonic_ns(), cpu_ns: threads::cpu_ns() };
             copy.time = copy.now.map_or(0, |now| now());
             copy.registers = registers(&*context.cast::<libc::ucontext_t>());
-            // What is behind the stack is other threads' memory, and takes ten times as long to copy.
+            // Behind the end of the stack is the memory of other threads. Copying that, too, would take several times as long.
             let bytes = bytes_to_end(copy.registers.stack_pointer, STACK_BYTES);
             copy.copied = read_memory(copy.registers.stack_pointer, &mut copy.bytes[..bytes]);
         }
