@@ -56,7 +56,7 @@ fn internal() -> Router {
             "/tasks",
             get(|| show(TEXT, |collector| Ok(trees::Folded(&collector.trees()).to_string()))),
         )
-        .route("/metrics", get(|| show(METRICS, |collector| Ok(collector.summary().prometheus()))))
+        .route("/metrics", get(|| show(METRICS, |collector| Ok(collector.prometheus()))))
 }
 
 /// Answers with what `render` makes of the recording up to now.

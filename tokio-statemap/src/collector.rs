@@ -7,7 +7,6 @@ use std::panic::Location;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-#[cfg(feature = "html")]
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -28,7 +27,8 @@ use crate::recorder::root_future::Root;
 use crate::recorder::watch::MIN_THRESHOLD;
 #[cfg(feature = "html")]
 use crate::recorder::watch::listeners::OnPage;
-use crate::recorder::watch::listeners::{Listener, Notify, SeenPoll};
+use crate::recorder::watch::listeners::{Listener, Notify, PAGES, SeenPoll};
+use crate::render::prometheus::LatelyFound;
 use crate::statemap::StatemapData;
 #[cfg(unix)]
 use crate::sys::signal::mask::Mask;
@@ -76,6 +76,8 @@ use crate::util::sync::lock;
 /// ```
 pub struct Collector {
     recorder: Recorder,
+    /// What metrics tell beyond the sums.
+    lately: LatelyFound,
 }
 
 /// Installs hooks in `builder`, so that the runtime built from it is recorded.
@@ -160,7 +162,7 @@ pub fn register_hooks_with(
 
 impl Collector {
     pub(crate) fn from_recorder(recorder: Recorder) -> Arc<Self> {
-        Arc::new(Self { recorder })
+        Arc::new(Self { recorder, lately: LatelyFound::default() })
     }
 
     #[cfg(all(test, tokio_unstable))]
@@ -622,6 +624,34 @@ impl Collector {
     fn summarize(&self, mut snapshot: Snapshot) -> Summary {
         snapshot.keep_rate(&self.recorder.kept.sums_rate);
         Summary::from_snapshot(&snapshot)
+    }
+
+    /// Returns metrics for Prometheus: those of [`Summary::prometheus`], and these of what is going on:
+    ///
+    /// | metric | type | labels |
+    /// | --- | --- | --- |
+    /// | `tasks_waiting`, `longest_wait_seconds` | gauge | `function`, `line`, `awaits` |
+    /// | `longest_poll_of_last_minute_seconds` | gauge | `function`, `line`, `location` |
+    /// | `dumps_total`, `dumps_left_out_total` | counter | |
+    ///
+    /// - The tasks that wait are those at a line of the program's own code, or else of a dependency, where that is known;
+    ///   `function="unknown"` are the others. `awaits` is what is awaited there. There are at most 50 lines, those with the most
+    ///   tasks, and `function="other"` for the rest.
+    /// - The longest poll is that which held a worker longest, of those in the last minute that are kept. `function` and
+    ///   `line` are those of the report, where it was sampled, and `location` is the task's spawn location. It is one series at a time.
+    /// - The dumps are the pages that the key `dump_on` has written in this process, and the triggers that led to none
+    ///   (`dump_limit`, or an error).
+    ///
+    /// The waiting tasks and the longest poll need a [`snapshot`](Self::snapshot). They are found anew only if that takes less
+    /// than 1 % of the time since they were found last, so they may be some seconds old.
+    ///
+    /// # Examples
+    ///
+    /// See the example `service`.
+    pub fn prometheus(&self) -> String {
+        let lately = self.lately.get(|| self.snapshot());
+        let dumps = [&PAGES.written, &PAGES.left_out].map(|pages| pages.load(Ordering::Relaxed));
+        self.summary().prometheus_with(&lately, dumps)
     }
 
     /// Returns the numbers of events that were emitted but are not kept, by cause.

@@ -300,3 +300,19 @@ for (const screen of [{ colorScheme: "light" }, { colorScheme: "dark" }, { force
       assert.deepEqual(unseen, []);
     }));
 }
+
+test("a single span of tracing is shown on the timeline", () =>
+  open("why.html", {}, async (page) => {
+    await tabToId(page, "tab-issues");
+    await page.keyboard.press("ArrowRight");
+    await tabTo(page, "(at) => at.matches('details.request > summary')");
+    await page.keyboard.press("Enter");
+    assert.match(await page.locator("#pane-requests ol li").nth(1).innerText(), /^100 ns, outside of what is shown/);
+    assert.equal(await page.locator("#pane-requests ol button").count(), 1, "only one is within what is shown");
+    await tabTo(page, "(at) => at.matches('#pane-requests ol button')");
+    await press(page, "Enter");
+    const { kind, t0, t1 } = await selection(page);
+    assert.deepEqual([kind, t0, t1], ["range", 1000, 1100]);
+    const view = await times(page);
+    assert.ok(view.t0 < t0 && t1 < view.t1 && view.t1 - view.t0 < 10000, JSON.stringify(view));
+  }));

@@ -45,8 +45,7 @@ fn two_parsers_read_the_same() {
         tokio::spawn(async { spin(Duration::from_millis(2)) }).await.unwrap();
     });
     drop(runtime);
-    let summary = collector.summary();
-    let text = summary.prometheus();
+    let (summary, text) = (collector.summary(), collector.prometheus());
     let folder = Path::new(TARGET).join("metrics");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("metrics.txt"), &text).unwrap();
@@ -67,6 +66,8 @@ fn two_parsers_read_the_same() {
     assert_eq!(of("poll_seconds_count"), summary.polls as f64);
     assert_eq!(of("tasks_spawned_total"), 21.0);
     assert_eq!(of("tasks_alive"), 0.0);
+    assert!(of("longest_poll_of_last_minute_seconds") >= 0.002, "{text}");
+    assert_eq!((of("tasks_waiting"), of("dumps_total")), (0.0, 0.0));
     assert!(of("long_polls_total") >= 1.0 && of("longest_poll_seconds") >= 0.002, "{text}");
 }
 

@@ -56,7 +56,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["blame"],
     &["own_time", "resumed"],
     &["beside", "let_go"],
-    &["long_polls", "locations", "recent"],
+    &["long_polls", "locations", "recent", "waiting_now"],
     &["sampled"],
     &["computed", "culprits"],
     &["whole_run", "waits", "trees", "runs"],

@@ -43,7 +43,10 @@ mod place;
 mod poll;
 #[cfg(feature = "read")]
 pub(crate) mod polls;
-#[cfg(all(has_black_box, feature = "read"))]
+#[cfg_attr(
+    not(all(has_black_box, feature = "read")),
+    allow(dead_code, reason = "some of it only the command shows")
+)]
 pub(crate) mod recent;
 mod recording;
 mod report;
@@ -57,6 +60,7 @@ mod spots;
 mod statement;
 mod trees;
 mod verdict;
+pub(crate) mod waiting_now;
 mod waits;
 mod whole_run;
 mod workers;

@@ -251,7 +251,7 @@ impl Timeline {
 
     /// Returns the state of a live task, the time since which it is known to be in it, and whether it may have been in
     /// it before.
-    fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
+    pub(super) fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
         let (mut since_ns, mut state) = (task.first_ns, task.first_state);
         for transition in self.transitions(task) {
             (since_ns, state) = transition;

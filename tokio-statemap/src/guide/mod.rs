@@ -44,6 +44,9 @@ pub mod builder {}
 #[doc = include_str!("service.md")]
 pub mod service {}
 #[doc = include_str!("links.md")]
+#[doc = include_str!("kubernetes.md")]
+pub mod kubernetes {}
+#[doc = include_str!("links.md")]
 #[doc = include_str!("exit.md")]
 pub mod exit {}
 #[doc = include_str!("links.md")]

@@ -294,3 +294,43 @@ fn the_newest_are_kept_and_all_are_counted() {
     assert!(seen.dropped > 0 && seen.dropped < spans, "{}", seen.dropped);
     assert!(recorded.collector.snapshot().requests().rows[0].parts.spans > 0);
 }
+
+#[test]
+fn the_longest_are_known_one_by_one() {
+    let recorded = Recorded::new(2, "n");
+    recorded.run(async {
+        for n in 0..30 {
+            let of = async move {
+                yield_now().await;
+                std::thread::sleep(std::time::Duration::from_millis(if n % 3 == 1 {
+                    4
+                } else {
+                    0
+                }));
+            };
+            let name = if n < 25 { "many" } else { "few" };
+            tokio::spawn(of.instrument(info_span!("request", n = name))).await.expect("it ends");
+        }
+    });
+    let timeline = recorded.collector.snapshot();
+    for (fields, count) in [("many", 10), ("few", 5)] {
+        let row = timeline.requests().rows.iter().find(|row| row.fields == fields).expect(fields);
+        assert_eq!(row.longest.len(), count);
+        let lengths: Vec<_> = row.longest.iter().map(|span| span.parts.length_ns).collect();
+        assert!(lengths.is_sorted_by(|a, b| a >= b), "{lengths:?}");
+        assert_eq!(lengths[0], row.slowest.length_ns, "one of {} is the slowest", row.count);
+        let mut sum = 0;
+        for span in &row.longest {
+            let key = span.task.expect("it is in a task");
+            let task = timeline.tasks.iter().find(|task| task.key == key).expect("it is kept");
+            assert!(task.spawned_ns.is_some_and(|ns| ns >= span.opened_ns), "it opened before");
+            let end_ns = span.opened_ns + span.parts.length_ns;
+            assert!(task.polls.iter().all(|poll| poll.start_ns() < end_ns), "{span:?} {task:?}");
+            sum += span.parts.length_ns;
+        }
+        // Eight of the first 25 slept, and two of the last five.
+        let (slept, most) = if fields == "many" { (8, 25) } else { (2, 5) };
+        assert!(sum >= slept * 4_000_000, "{lengths:?}");
+        assert_eq!(row.parts.spans, most);
+    }
+}

@@ -17,7 +17,7 @@ pub(crate) mod now;
     allow(dead_code, reason = "the report has few colours")
 )]
 pub(crate) mod palette;
-mod prometheus;
+pub(crate) mod prometheus;
 pub mod report;
 #[cfg(feature = "svg")]
 pub mod svg;

@@ -7,7 +7,7 @@ use crate::symbols::StackFrame;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Poll, Task, Timeline, Worker};
 use crate::util::clean::clean;
-use crate::util::quantity::{human, percent};
+use crate::util::quantity::{count, human, percent};
 use crate::util::source_path::shown;
 
 /// Returns a line for each worker: what it polls and for how long, in which function as far as that was sampled, or that
@@ -28,9 +28,9 @@ pub fn lately(timeline: &Timeline) -> Vec<String> {
         return Vec::new();
     }
     let mut text = format!(
-        "in the last {}: {} polls a second",
+        "in the last {}: {} a second",
         human(recent.second_ns),
-        recent.polls_a_second()
+        count(recent.polls_a_second(), "poll")
     );
     if let Some(held) = recent.held {
         _ = write!(text, ", which held the workers for {} of the time", percent(held));

@@ -101,9 +101,10 @@ fn add_group(text: &mut String, group: &TreeGroup<'_>) {
         _ => "were not polled yet,",
     };
     let least = if tree.is_older { "at least " } else { "" };
-    *text += &match group.tasks {
-        1 => format!(" {verb} for {least}{}", human(tree.for_ns)),
-        _ => format!(" {verb} for {} to {least}{}", human(group.least_ns), human(tree.for_ns)),
+    let [shortest, longest] = [group.least_ns, tree.for_ns].map(human);
+    *text += &match shortest == longest {
+        true => format!(" {verb} for {least}{longest}"),
+        false => format!(" {verb} for {shortest} to {least}{longest}"),
     };
     if tree.is_forgotten {
         text.push_str(", forgotten");

@@ -5,8 +5,8 @@ use super::read::{Statemap, read};
 use super::tests::{data, timeline};
 use super::{Recording, recordings};
 use crate::trace::profile::PerCall;
-use crate::trace::requests::{Cause, PartState, Parts, Request, Requests};
-use crate::trace::timeline::Timeline;
+use crate::trace::requests::{Cause, PartState, Parts, Request, RequestSpan, Requests};
+use crate::trace::timeline::{TaskKey, Timeline};
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
 
@@ -37,7 +37,12 @@ fn row(fields: &str, count: u64) -> Request {
         own_ns: 8,
         parts: parts(count, 1 << 55),
         slowest: parts(1, 7),
+        longest: vec![span(Some(TaskKey::Spawned(u64::MAX)), 1 << 55)],
     }
+}
+
+fn span(task: Option<TaskKey>, ns: u64) -> RequestSpan {
+    RequestSpan { task, opened_ns: u64::MAX >> 1, parts: parts(1, ns) }
 }
 
 fn with_requests(rows: Vec<Request>) -> Timeline {
@@ -61,7 +66,9 @@ fn read_again(files: &[Statemap]) -> Timeline {
 
 #[test]
 fn it_comes_back_as_it_was() {
-    for rows in [vec![row("GET /orders", 5), row(HOSTILE, 1)], Vec::new()] {
+    let longest = vec![span(Some(TaskKey::Root(0)), 9), span(None, 9), span(None, 0)];
+    let last = Request { longest, ..row("GET /", 3) };
+    for rows in [vec![row("GET /orders", 5), row(HOSTILE, 1), last], Vec::new()] {
         let timeline = with_requests(rows);
         let workers = data(timeline.clone()).workers_to_bytes().unwrap();
         check_ours(&workers[..]).expect("it is ours");
@@ -87,6 +94,22 @@ fn what_cannot_be_is_refused() {
     let cause = Cause { state: PartState::Ready, place: String::new(), length_ns: 1 };
     let many = Parts { causes: vec![cause; 9], ..parts(1, 7) };
     assert!(error(Request { slowest: many, ..row("", 5) }).contains("over 8 places"));
+    for (longest, message) in [
+        (vec![span(None, 1), span(None, 2)], "the longest span of a request first"),
+        (vec![span(None, 1); 6], "more spans of a request than it has"),
+        (vec![RequestSpan { opened_ns: u64::MAX, ..span(None, 1) }], "isn't one span"),
+        (vec![RequestSpan { parts: parts(2, 1), ..span(None, 1) }], "isn't one span"),
+    ] {
+        let found = error(Request { longest, ..row("", 5) });
+        assert!(found.contains(message), "{found}");
+    }
+    let found = error(Request { longest: vec![span(None, 1); 11], ..row("", 50) });
+    assert!(found.contains("or over 10"), "{found}");
+    let bytes = data(with_requests(vec![row("", 5)])).tasks_to_bytes().unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let other = text.replacen("\"requestSpans\":[[0,", "\"requestSpans\":[[1,", 1);
+    let found = check_ours(other.as_bytes()).unwrap_err().to_string();
+    assert!(found.contains("a span of request 1, which isn't there"), "{found}");
     let rows = (0..1002).map(|n| row(&n.to_string(), 1)).collect();
     let bytes = data(with_requests(rows)).tasks_to_bytes().unwrap();
     assert!(check_ours(&bytes[..]).unwrap_err().to_string().contains("over 1001 rows"));

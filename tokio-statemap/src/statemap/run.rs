@@ -23,6 +23,7 @@
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
 //! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
 //! | `requests` | `[name, target, fields, count, times, total, running, own, parts, slowest]`: see below |
+//! | `requestSpans` | `[request, task, opened, parts]`: see below |
 //! | `waits` | `[wait, [[function, caller, name, call], …]]`: see below |
 //! | `chains` | `[[[address, function, …], …], [[name, file, line], …]]`: see below |
 //! | `unnamed` | `[wait, [chain, …]]`: see below |
@@ -69,7 +70,9 @@
 //! `parts` are those of the spans whose surroundings are kept, and `slowest` those of the slowest of these: `[spans, length,
 //! running, ready, waiting, elsewhere, unknown, [[state, place, length], …]]`, of which the five times before the places
 //! add up to `length`. If there are requests, the first definition has `requests`, too: `[open, cut, lost]`, the spans that
-//! aren't in the list. Only tasks have the list.
+//! aren't in the list. `requestSpans` has the longest spans of each, at most ten, the longest first: the index in
+//! `requests`, the task that was in the span last or `null`, the time when the span opened, and its own parts. Only tasks
+//! have the two lists.
 //!
 //! If older events were dropped, the first definition has `wholeRun`, the sums of all recorded events: `[begin, end,
 //! recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`. The lists that begin with `run` belong to

@@ -1,6 +1,7 @@
 //! Finds black boxes.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -43,10 +44,12 @@ pub(crate) fn all() -> Vec<Found> {
 fn of_process(pid: u32) -> Vec<Found> {
     let proc = PathBuf::from(format!("/proc/{pid}"));
     let mut found = Vec::new();
+    // A container's root is `/` even from outside. That of `chroot` is a folder, with which all paths begin.
+    let root = fs::read_link(proc.join("root")).unwrap_or_else(|_| "/".into());
     for entry in fs::read_dir(proc.join("fd")).into_iter().flatten().flatten() {
         let Ok(target) = fs::read_link(entry.path()) else { continue };
         let is_first = target.to_str().is_some_and(|path| path.ends_with(".0.box"));
-        let Ok(below_root) = target.strip_prefix("/") else { continue };
+        let Ok(below_root) = target.strip_prefix(&root) else { continue };
         let path = proc.join("root").join(below_root);
         // A child that was forked has its parent's files open.
         if is_first && owner(&path) == Some(pid) {
@@ -64,16 +67,26 @@ fn of_process(pid: u32) -> Vec<Found> {
 
 fn why_none(pid: u32) -> String {
     let proc = PathBuf::from(format!("/proc/{pid}"));
-    let why = match (proc.exists(), fs::read_dir(proc.join("fd"))) {
+    let why = match (proc.exists(), is_refused(&proc.join("fd"))) {
         (false, _) => "there is no such process, and no black box of one",
-        (true, Err(error)) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            "this process is another user's, or can't be looked into: name the file of its black box"
+        (true, true) => {
+            "this process is another user's, or can't be looked into: ask as its user, or name the file of its black box"
         }
-        (true, _) => {
+        (true, false) => {
             "this process has no black box: it needs `black_box = true`, or TOKIO_STATEMAP_BOX=1"
         }
     };
     why.to_owned()
+}
+
+/// Returns whether a process doesn't show what it has open. To root without the capability `SYS_PTRACE`, as containers
+/// have it, it shows how many files these are, but not which.
+fn is_refused(fds: &Path) -> bool {
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    match fs::read_dir(fds) {
+        Ok(entries) => entries.flatten().any(|fd| fs::read_link(fd.path()).is_err_and(refused)),
+        Err(error) => refused(error),
+    }
 }
 
 /// Returns when a box was last written to.

@@ -89,6 +89,15 @@ impl Listeners {
     }
 }
 
+/// The pages that the key `dump_on` has written in this process, and the triggers that led to none. Metrics tell these.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    pub(crate) written: AtomicU64,
+    pub(crate) left_out: AtomicU64,
+}
+
+pub(crate) static PAGES: Pages = Pages { written: AtomicU64::new(0), left_out: AtomicU64::new(0) };
+
 /// A listener for the pages that are written while the program runs.
 #[cfg(feature = "html")]
 pub(crate) type OnPage = Arc<dyn Fn(&Path) + Send + Sync>;

@@ -1,9 +1,11 @@
 //! Decides which triggers lead to a page, and counts the others.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::kept::Kept;
 use super::values::Limits;
+use crate::recorder::watch::listeners::PAGES;
 use crate::util::quantity::count;
 
 /// A page that is written soon.
@@ -73,7 +75,10 @@ impl State {
             return false;
         }
         let is_allowed = self.kept.allows(now, limits);
-        self.over_limit += u64::from(!is_allowed);
+        if !is_allowed {
+            self.over_limit += 1;
+            PAGES.left_out.fetch_add(1, Ordering::Relaxed);
+        }
         is_allowed
     }
 
@@ -111,6 +116,9 @@ impl State {
         if self.is_over {
             return false;
         }
+        let is_written = matches!(outcome, Outcome::Written);
+        let counter = if is_written { &PAGES.written } else { &PAGES.left_out };
+        counter.fetch_add(1, Ordering::Relaxed);
         match outcome {
             Outcome::Written => self.written += 1,
             Outcome::TooLarge => self.too_large += 1,

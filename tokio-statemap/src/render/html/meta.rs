@@ -40,7 +40,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("readyKnown", &picture.is_ready_known),
         ("runs", &array(&picture.origins, |origin| run(picture, origin, whole))),
         ("runtime", &picture.runtime),
-        ("sections", &array(&picture.sections, |part| section(part, whole))),
+        ("sections", &array(&picture.sections, |part| section(picture, part, whole))),
         ("source", &picture.excerpts.as_ref().map(excerpts::excerpts)),
         ("start", &start),
         ("sums", &picture.whole_run.as_ref().map(|run| sums::sums(run, whole))),
@@ -74,7 +74,8 @@ fn queue(run: &Timeline, from_ns: u64, whole: &dyn Fn(u64) -> u64) -> Option<Raw
     (!queue.is_empty()).then(|| array(queue, |&(ns, waiting)| (drawn(ns), waiting)))
 }
 
-fn section(section: &Section<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
+#[cfg_attr(not(has_requests), allow(unused_variables, reason = "only requests are of an origin"))]
+fn section(picture: &Picture<'_>, section: &Section<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
     let kind = match section.kind {
         SectionKind::Workers => "workers",
         SectionKind::Blocking => "blocking",
@@ -102,7 +103,7 @@ fn section(section: &Section<'_>, whole: &dyn Fn(u64) -> u64) -> Raw {
         ("kind", &kind),
         ("profile", &section.profile.as_ref().map(profile::profile)),
         #[cfg(has_requests)]
-        ("requests", &section.requests.as_ref().map(requests::requests)),
+        ("requests", &requests::requests(section, &picture.origins[section.origin], whole)),
         ("run", &section.origin),
         ("states", &array(&section.states, state)),
         ("tags", &array(&section.tags, tag)),

@@ -4,11 +4,13 @@
 //! here that is a counter only grows from one summary to the next, but for those of the other locations, in one: a poll
 //! that still runs isn't counted until it ends, and lengths are converted by one rate of the clock ([`Collector::summary`](crate::Collector::summary)).
 
+mod lately;
 mod places;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub(crate) use crate::render::prometheus::lately::{Lately, LatelyFound};
 use crate::render::prometheus::places::{Buckets, Place, places};
 use crate::render::prometheus::text::{Kind, Text, seconds};
 use crate::trace::summary::{Summary, WorkerSummary};
@@ -45,6 +47,8 @@ impl Summary {
     ///   and the long polls are those on workers.
     /// - A poll that is still running isn't in the buckets and in `poll_seconds_count`, but its length so far is
     ///   `running_poll_seconds`, and a part of the other sums.
+    /// - [`Collector::prometheus`](crate::Collector::prometheus) adds where tasks wait, and which function held a worker
+    ///   longest in the last minute.
     /// - What isn't known is left out: `tasks_alive` in a run that was read from files, `ready_seconds` without
     ///   `schedule_latency`, and the workers if they were not recorded.
     ///
@@ -75,6 +79,25 @@ impl Summary {
     /// # }
     /// ```
     pub fn prometheus(&self) -> String {
+        self.metrics().end()
+    }
+
+    /// Returns the metrics of [`prometheus`](Self::prometheus), with what is going on, and the number of pages of `dump_on`
+    /// and of triggers that led to none.
+    pub(crate) fn prometheus_with(&self, lately: &Lately, dumps: [u64; 2]) -> String {
+        let mut text = self.metrics();
+        lately.add(&mut text);
+        for (n, name, help) in [
+            (dumps[0], "dumps", "The pages that dump_on has written in this process."),
+            (dumps[1], "dumps_left_out", "The triggers of dump_on that led to no page."),
+        ] {
+            text.family(name, Kind::Counter, help);
+            text.sample("_total", &[], &n.to_string());
+        }
+        text.end()
+    }
+
+    fn metrics(&self) -> Text {
         let mut text = Text::new();
         text.family("recorded_seconds", Kind::Counter, "The time that was recorded.");
         text.sample("_total", &[], &seconds(self.recorded_ns));
@@ -84,7 +107,7 @@ impl Summary {
         let help = "The events that are missing in these sums.";
         text.family("missed_events", Kind::Counter, help);
         text.sample("_total", &[], &self.missed_events.to_string());
-        text.end()
+        text
     }
 }
 

@@ -1,8 +1,15 @@
+use std::time::Duration;
+
 use super::places::{MOST, OTHER};
-use super::text::{escaped, seconds};
+use super::text::{Text, escaped, seconds};
+use super::{Lately, LatelyFound};
+use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::event::SpawnLocation;
+use crate::trace::state::TaskState;
 use crate::trace::summary::{Distribution, LocationSummary, Summary, SummedPoll, WorkerSummary};
 use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::{AwaitFrame, Poll, PollSample, Task, Timeline, Wait};
+use crate::trace::wait_id::WaitId;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -257,4 +264,114 @@ fn seconds_are_exact() {
     ] {
         assert_eq!(seconds(ns), text);
     }
+}
+
+fn frame(function: &str, line: u32) -> StackFrame {
+    let (function, file) = (function.into(), Some("src/shop.rs".into()));
+    StackFrame { function, file, line: Some(line), origin: FrameOrigin::Program }
+}
+
+/// A task that waits at the place of this number since `since_ns`, or at one that isn't known.
+fn waiting(id: u64, since_ns: u64, wait: Option<u16>) -> Task {
+    let poll = Poll::open(since_ns - 1, 1, Some(0)).ended(since_ns);
+    Task {
+        key: TaskKey::Spawned(id),
+        location: Some(SpawnLocation { file: "src/shop.rs", line: 3, column: 9 }),
+        name: None,
+        parent: None,
+        spawned_ns: Some(0),
+        first_ns: 0,
+        first_state: TaskState::Spawned,
+        terminated_ns: None,
+        polls: vec![poll.waits_at(wait.and_then(WaitId::new))],
+        carried_wait: None,
+        ready_ns: None,
+    }
+}
+
+fn wait(function: &str, line: u32, awaits: &str) -> Wait {
+    let awaited = StackFrame { origin: FrameOrigin::Runtime, ..frame(awaits, 1) };
+    let awaits = AwaitFrame { function: awaited, awaits: Vec::new(), name: None, call: None };
+    let function = frame(function, line);
+    Wait { frames: vec![AwaitFrame { function, awaits: vec![awaits], name: None, call: None }] }
+}
+
+fn now(tasks: Vec<Task>, waits: Vec<Wait>) -> Timeline {
+    let mut timeline = Timeline { end_ns: 900 * MS, tasks: tasks.into(), ..Timeline::empty() };
+    timeline.places.waits = waits;
+    timeline
+}
+
+#[test]
+fn what_goes_on_is_told_by_function_and_line() {
+    let mut ended = waiting(4, 300 * MS, Some(1));
+    ended.terminated_ns = Some(310 * MS);
+    let mut holds = waiting(5, 700 * MS, Some(2));
+    holds.polls[0] = Poll::open(500 * MS, 2, Some(1)).ended(700 * MS);
+    let tasks = vec![
+        waiting(1, 100 * MS, Some(1)),
+        waiting(2, 400 * MS, Some(1)),
+        waiting(3, 850 * MS, Some(2)),
+        ended,
+        holds,
+    ];
+    let waits = vec![
+        wait("async shop::checkout", 30, "tokio::sync::mutex::Mutex<T>::lock"),
+        wait("async shop::\"load\"", 7, "tokio::time::sleep::Sleep"),
+    ];
+    let mut timeline = now(tasks, waits);
+    timeline.long_polls.samples = vec![PollSample {
+        thread: 2,
+        poll_start_ns: 500 * MS,
+        at_ns: 600 * MS,
+        blocked_in: None,
+        frames: vec![frame("shop::hash", 8)],
+        is_complete: true,
+    }];
+    let mut text = Text::new();
+    Lately::from_timeline(&timeline).add(&mut text);
+    let text = text.end();
+    let lock = r#"function="shop::checkout",line="src/shop.rs:30",awaits="tokio::sync::mutex::Mutex<T>::lock"}"#;
+    let sleep =
+        r#"function="shop::\"load\"",line="src/shop.rs:7",awaits="tokio::time::sleep::Sleep"}"#;
+    let unknown = r#"function="unknown",line="",awaits=""}"#;
+    assert_eq!(values(&text, "tasks_waiting"), [(lock, 2.0), (unknown, 1.0), (sleep, 1.0)]);
+    let longest = values(&text, "longest_wait_seconds");
+    assert_eq!(longest, [(lock, 0.8), (unknown, 0.2), (sleep, 0.05)]);
+    let hash = r#"function="shop::hash",line="src/shop.rs:8",location="src/shop.rs:3:9"}"#;
+    assert_eq!(values(&text, "longest_poll_of_last_minute_seconds"), [(hash, 0.2)]);
+}
+
+#[test]
+fn lines_beyond_the_most_are_one() {
+    let (lines, waits) = (1..=60_u16, (1..=60).map(|line| wait("async f", line, "Sleep")));
+    let tasks = lines.flat_map(|line| {
+        // The first lines have more tasks than the others.
+        let tasks = if line <= 10 { 2 } else { 1 };
+        (0..tasks).map(move |n| waiting(u64::from(line) * 2 + n, MS, Some(line)))
+    });
+    let timeline = now(tasks.collect(), waits.collect());
+    let mut text = Text::new();
+    Lately::from_timeline(&timeline).add(&mut text);
+    let text = text.end();
+    let found = values(&text, "tasks_waiting");
+    assert_eq!(found.len(), MOST + 1);
+    assert_eq!(found[MOST], (r#"function="other",line="",awaits=""}"#, 10.0));
+    assert_eq!(sum(&text, "tasks_waiting"), 70.0);
+    assert_eq!(sum(&text, "longest_poll_of_last_minute_seconds"), 0.0);
+}
+
+#[test]
+fn what_goes_on_is_found_again_only_now_and_then() {
+    let found = LatelyFound::default();
+    let mut taken = 0;
+    for _ in 0..3 {
+        found.get(|| {
+            taken += 1;
+            // It took longer than the rest of the test by far.
+            std::thread::sleep(Duration::from_millis(100));
+            now(Vec::new(), Vec::new())
+        });
+    }
+    assert_eq!(taken, 1);
 }

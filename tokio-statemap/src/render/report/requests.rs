@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::layout::{table, wrap};
 use super::profile::aligned;
-use crate::trace::requests::{PartState, Parts, Request, Requests};
+use crate::trace::requests::{PartState, Parts, Request, RequestSpan, Requests};
 use crate::util::clean::clean;
-use crate::util::quantity::{count, human, percent, share};
+use crate::util::quantity::{count, human, moment, percent, share};
 
 /// The most rows that a report lists, and the most of them whose slowest spans it explains.
 const ROWS: usize = 10;
@@ -44,6 +44,9 @@ impl fmt::Display for Requests {
                         write!(f, "\n\n{}", whole_parts(row, which, parts))?;
                     }
                 }
+                if !row.longest.is_empty() {
+                    write!(f, "\n\n{}", longest(row))?;
+                }
             }
         }
         match self.missing() {
@@ -62,6 +65,22 @@ fn whole_parts(row: &Request, which: &str, parts: &Parts) -> String {
             &format!("\n  {:>8} {}", human(cause.length_ns), at_cause(cause.state, &cause.place));
     }
     text
+}
+
+/// Describes the longest spans of a kind, one by one.
+fn longest(row: &Request) -> String {
+    let mut text = format!("{}, the longest:", clean(&row.to_string()));
+    for span in &row.longest {
+        let length = human(span.parts.length_ns);
+        text += &format!("\n  {length:>8} {}: {}", at_span(span), shares(&span.parts, true));
+    }
+    text
+}
+
+/// Says when a span opened, and in which task.
+fn at_span(span: &RequestSpan) -> String {
+    let task = span.task.map_or_else(String::new, |task| format!(" in {task}"));
+    format!("at {}{task}", moment(span.opened_ns))
 }
 
 impl Requests {
@@ -120,12 +139,15 @@ impl Requests {
         }
         for row in explained {
             let (name, parts) = (row.to_string(), &row.slowest);
+            let longest = row.longest.first();
+            let longest = longest.map(|span| format!(" The longest opened {}.", at_span(span)));
             lines.extend(wrap(&format!(
-                "{}, the slowest {} of {}: {}.",
+                "{}, the slowest {} of {}: {}.{}",
                 clean(&name),
                 parts.spans,
                 row.parts.spans,
-                shares(parts, true)
+                shares(parts, true),
+                longest.unwrap_or_default()
             )));
         }
         lines.extend(self.missing().iter().flat_map(|text| wrap(text)));

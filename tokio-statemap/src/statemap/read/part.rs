@@ -30,6 +30,7 @@ pub(super) struct Part {
     pub(super) cpu: Vec<CpuEntry>,
     pub(super) profile: Vec<ProfileEntry>,
     pub(super) requests: Vec<RequestEntry>,
+    pub(super) request_spans: Vec<RequestSpanEntry>,
     pub(super) waits: Vec<WaitEntry>,
     pub(super) chains: Vec<ChainEntry>,
     pub(super) unnamed: Vec<UnnamedEntry>,
@@ -91,6 +92,9 @@ pub(super) type RequestEntry = (
 /// `[spans, length, running, ready, waiting, elsewhere, unknown, [[state, place, length], …]]`
 pub(super) type SpanPartsEntry =
     (Number, Number, Number, Number, Number, Number, Number, Vec<(String, String, Number)>);
+
+/// `[request, task, opened, parts]`
+pub(super) type RequestSpanEntry = (usize, Option<Parent>, Number, SpanPartsEntry);
 
 /// `[wait, [[function, parent, name, call], …]]`
 pub(super) type WaitEntry = (u16, Vec<(u32, Option<u32>, Option<String>, Option<u16>)>);
@@ -172,7 +176,8 @@ impl Part {
             && self.calls.is_empty();
         let is_of_no_sample =
             self.samples.is_empty() && self.beside.is_empty() && self.cpu.is_empty();
-        let is_of_no_call = self.profile.is_empty() && self.requests.is_empty();
+        let is_of_no_call =
+            self.profile.is_empty() && self.requests.is_empty() && self.request_spans.is_empty();
         !(is_of_none && is_of_no_wait && is_of_no_sample && is_of_no_call)
     }
 

@@ -1,8 +1,8 @@
 //! Reads the table of requests.
 
-use super::part::{Part, SpanPartsEntry};
+use super::part::{Part, RequestSpanEntry, SpanPartsEntry};
 use crate::trace::profile::PerCall;
-use crate::trace::requests::{Cause, PartState, Parts, Request};
+use crate::trace::requests::{Cause, MOST_LONGEST, PartState, Parts, Request, RequestSpan};
 
 /// The most rows: a recording tells as many apart, and has one for all others.
 const MOST: usize = 1001;
@@ -31,8 +31,33 @@ pub(super) fn add(rows: &mut Vec<Request>, part: &mut Part) -> Result<(), String
             own_ns: own.0,
             parts: all,
             slowest,
+            longest: Vec::new(),
         });
     }
+    for entry in part.request_spans.drain(..) {
+        add_span(rows, entry)?;
+    }
+    Ok(())
+}
+
+fn add_span(rows: &mut [Request], entry: RequestSpanEntry) -> Result<(), String> {
+    let (index, task, opened, entry) = entry;
+    let Some(row) = rows.get_mut(index) else {
+        return Err(format!("`requestSpans` has a span of request {index}, which isn't there yet"));
+    };
+    let (task, opened_ns, parts) = (task.map(|task| task.0), opened.0, parts(entry)?);
+    if parts.spans != 1 || opened_ns.checked_add(parts.length_ns).is_none() {
+        return Err("`requestSpans` has an entry that isn't one span".to_owned());
+    }
+    if row.longest.last().is_some_and(|last| last.parts.length_ns < parts.length_ns) {
+        return Err("`requestSpans` must have the longest span of a request first".to_owned());
+    }
+    if row.longest.len() as u64 == row.parts.spans.min(MOST_LONGEST as u64) {
+        return Err(format!(
+            "`requestSpans` has more spans of a request than it has, or over {MOST_LONGEST}"
+        ));
+    }
+    row.longest.push(RequestSpan { task, opened_ns, parts });
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use super::run::{List, Number, Parts};
 use super::stream::Text;
 use crate::trace::requests::{Cause, Parts as SpanParts, Requests};
-use crate::util::json::{Raw, array, list};
+use crate::util::json::{Json, Raw, array, list};
 
 /// Returns the facts about requests for the first definition, if there are any.
 pub(super) fn facts(requests: &Requests) -> Option<[Number; 3]> {
@@ -35,6 +35,13 @@ impl Parts {
                     &parts(&of.slowest),
                 ],
             )?;
+        }
+        for (row, of) in requests.rows.iter().enumerate() {
+            for span in &of.longest {
+                let entry: [&dyn Json; 4] =
+                    [&row, &span.task, &Number(span.opened_ns), &parts(&span.parts)];
+                self.entry(text, List::RequestSpans, &entry)?;
+            }
         }
         Ok(())
     }

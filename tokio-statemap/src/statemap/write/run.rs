@@ -90,6 +90,8 @@ lists! {
     Profile: "profile"
     #[cfg(has_requests)]
     Requests: "requests"
+    #[cfg(has_requests)]
+    RequestSpans: "requestSpans"
     Waits: "waits"
     Chains: "chains"
     Unnamed: "unnamed"

@@ -4,7 +4,7 @@ use crate::recorder::spans::{ClosedSpan, NO_TASK};
 use crate::trace::profile::PerCall;
 use crate::trace::requests::causes::Sums;
 use crate::trace::requests::parts::{SpanTimes, Splitter};
-use crate::trace::requests::{Cause, Parts, Request, Requests};
+use crate::trace::requests::{Cause, LONGEST, Parts, Request, RequestSpan, Requests};
 use crate::trace::snapshot::{Snapshot, task_id};
 use crate::trace::timeline::{TaskKey, Timeline};
 
@@ -20,7 +20,7 @@ pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Request
         let rate = snapshot.rate();
         let Some(times) = PerCall::from_times(&sums.lengths, rate) else { continue };
         let label = &seen.labels[number];
-        let [parts, slowest] = std::mem::take(&mut found[number]);
+        let Found { parts, slowest, longest } = std::mem::take(&mut found[number]);
         rows.push(Request {
             name: label.name.to_owned(),
             target: label.target.to_owned(),
@@ -32,6 +32,7 @@ pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Request
             own_ns: rate.length_ns(sums.own_ticks),
             parts,
             slowest,
+            longest,
         });
     }
     crate::util::sort::by(&mut rows, |a, b| {
@@ -42,8 +43,33 @@ pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Request
     Requests { rows, open: seen.open, cut: seen.cut, lost: seen.lost }
 }
 
-/// Returns the parts of the spans with each label, and those of the slowest.
-fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<[Parts; 2]> {
+/// What is known of the spans of a kind whose surroundings are kept.
+#[derive(Default)]
+struct Found {
+    parts: Parts,
+    slowest: Parts,
+    longest: Vec<RequestSpan>,
+}
+
+/// The least lengths of some spans of a kind, in ns.
+struct Least {
+    slowest_ns: u64,
+    longest_ns: u64,
+}
+
+impl Least {
+    fn of_lengths(lengths: &mut [u64]) -> Self {
+        crate::util::sort::sort(lengths);
+        let ranked = |rank: usize| rank.checked_sub(1).map_or(0, |at| lengths[at]);
+        Self {
+            slowest_ns: ranked((lengths.len() * 99).div_ceil(100)),
+            longest_ns: ranked((lengths.len() + 1).saturating_sub(LONGEST)),
+        }
+    }
+}
+
+/// Returns what is known of the spans with each label.
+fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<Found> {
     let mut spans = Vec::new();
     let mut lengths = Vec::new();
     lengths.resize_with(labels, Vec::new);
@@ -55,24 +81,27 @@ fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<[Pa
             spans.push((span.label, times));
         }
     }
-    let mut slow_ns = Vec::with_capacity(labels);
+    let mut least = Vec::with_capacity(labels);
     for lengths in &mut lengths {
-        crate::util::sort::sort(lengths);
-        let rank = (lengths.len() * 99).div_ceil(100);
-        slow_ns.push(rank.checked_sub(1).map_or(0, |at| lengths[at]));
+        least.push(Least::of_lengths(lengths));
     }
     let mut all: Vec<[(Parts, Sums); 2]> = Vec::new();
     all.resize_with(labels, Default::default);
+    let mut single: Vec<Vec<(&SpanTimes, Parts, Sums)>> = Vec::new();
+    single.resize_with(labels, Vec::new);
     let mut splitter = Splitter::new(timeline);
     for (label, times) in &spans {
         let (parts, sums) = splitter.split(times);
         let [of_all, of_slowest] = &mut all[*label];
-        if parts.length_ns >= slow_ns[*label] {
+        if parts.length_ns >= least[*label].slowest_ns {
             of_slowest.0.add(&parts);
             of_slowest.1.add_all(&sums);
         }
         of_all.0.add(&parts);
         of_all.1.add_all(&sums);
+        if parts.length_ns >= least[*label].longest_ns {
+            single[*label].push((times, parts, sums));
+        }
     }
     let texts = splitter.places.texts();
     let finish = |(mut parts, sums): (Parts, Sums)| {
@@ -82,8 +111,19 @@ fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<[Pa
         parts
     };
     let mut found = Vec::with_capacity(labels);
-    for both in all {
-        found.push(both.map(finish));
+    for (both, mut single) in all.into_iter().zip(single) {
+        crate::util::sort::by_key(&mut single, |(times, parts, _)| {
+            (u64::MAX - parts.length_ns, times.opened_ns)
+        });
+        // There may be more of the same length.
+        single.truncate(LONGEST);
+        let mut longest = Vec::with_capacity(single.len());
+        for (times, parts, sums) in single {
+            let (task, opened_ns) = (times.last_task(), times.opened_ns);
+            longest.push(RequestSpan { task, opened_ns, parts: finish((parts, sums)) });
+        }
+        let [parts, slowest] = both.map(finish);
+        found.push(Found { parts, slowest, longest });
     }
     found
 }

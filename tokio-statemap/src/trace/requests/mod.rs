@@ -21,6 +21,7 @@ pub(crate) use from_spans::from_snapshot;
 use std::fmt;
 
 use crate::trace::profile::PerCall;
+use crate::trace::timeline::TaskKey;
 
 /// The spans of `tracing` that a recording saw, by name and selected fields.
 ///
@@ -81,6 +82,20 @@ pub struct Request {
     pub parts: Parts,
     /// The same of the slowest of these: those that took no less than the 99th percentile.
     pub slowest: Parts,
+    /// The longest of these, the longest first; at most ten.
+    pub longest: Vec<RequestSpan>,
+}
+
+/// One span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestSpan {
+    /// The task that was in it last; `None` if it was no task of this runtime.
+    pub task: Option<TaskKey>,
+    /// When it opened, in ns since recording began.
+    pub opened_ns: u64,
+    /// What it did, and how long it was open.
+    pub parts: Parts,
 }
 
 /// What spans did in their time. The five parts add up to the length.
@@ -150,6 +165,11 @@ impl PartState {
         }
     }
 }
+
+/// The most spans that are kept one by one of a kind.
+#[cfg(feature = "read")]
+pub(crate) const MOST_LONGEST: usize = LONGEST;
+const LONGEST: usize = 10;
 
 impl Requests {
     /// Returns the number of spans in the rows.

@@ -18,6 +18,19 @@ pub(super) struct SpanTimes {
     pub(super) has_all: bool,
 }
 
+impl SpanTimes {
+    /// Returns the task that was in it last. A stint within another one ends before it.
+    pub(super) fn last_task(&self) -> Option<TaskKey> {
+        let mut last = self.stints.first()?;
+        for stint in &self.stints {
+            if stint.1 > last.1 {
+                last = stint;
+            }
+        }
+        last.2
+    }
+}
+
 /// Splits spans of one timeline.
 pub(super) struct Splitter<'a> {
     timeline: &'a Timeline,

@@ -61,7 +61,8 @@ pub(super) mod rank {
     pub(in super::super) const TASKS_READY: u64 = 1;
     pub(in super::super) const WORKERS_BUSY: u64 = 2;
     pub(in super::super) const TASKS_ALIVE: u64 = 3;
-    pub(in super::super) const WORKERS: u64 = 4;
-    pub(in super::super) const BLOCKING_THREADS: u64 = 5;
-    pub(in super::super) const TASKS: u64 = 6;
+    pub(in super::super) const REQUESTS: u64 = 4;
+    pub(in super::super) const WORKERS: u64 = 5;
+    pub(in super::super) const BLOCKING_THREADS: u64 = 6;
+    pub(in super::super) const TASKS: u64 = 7;
 }

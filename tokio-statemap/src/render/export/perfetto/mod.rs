@@ -9,6 +9,7 @@ mod fields;
 mod other;
 mod poll;
 mod proto;
+mod requests;
 mod run;
 mod tasks;
 mod trace;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::context::{Context, Flows};
 use super::trace::{Children, Kind, Trace};
-use super::{counters, tasks, workers};
+use super::{counters, requests, tasks, workers};
 use crate::analysis::polls::Polls;
 use crate::recorder::lost::Lost;
 use crate::render::export::Run;
@@ -27,6 +27,7 @@ pub(super) fn write(run: &Run<'_>, later_ns: u64, trace: &mut Trace<impl Write>)
     };
     whole(&context, trace)?;
     counters::write(&context, trace)?;
+    requests::write(&context, trace)?;
     // A flow goes from a task to a worker; at equal times, the order in the file counts.
     tasks::write(&mut context, trace)?;
     workers::write(&context, trace)

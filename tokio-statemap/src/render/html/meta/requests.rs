@@ -1,14 +1,32 @@
 //! The table of requests, as JSON.
 
-use crate::trace::requests::{Parts, Request, Requests};
+use crate::analysis::picture::{Origin, Section};
+use crate::trace::requests::{Parts, Request, RequestSpan};
 use crate::util::json::{Raw, array, object};
 
-pub(super) fn requests(requests: &Requests) -> Raw {
+/// Returns the requests of a section; `None` if there are none. `whole` rounds a time as the page's columns do.
+pub(super) fn requests(
+    section: &Section<'_>,
+    origin: &Origin<'_>,
+    whole: &dyn Fn(u64) -> u64,
+) -> Option<Raw> {
+    let requests = section.requests.as_ref()?;
+    let places = section.places();
+    let one = |span: &RequestSpan| {
+        let run = origin.run();
+        let row = run.and_then(|run| run.tasks.position(span.task?));
+        let place = row.and_then(|row| places.get(row).copied());
+        // Only a part of the run may be shown.
+        let opened_ns = run.filter(|run| (run.begin_ns..run.end_ns).contains(&span.opened_ns));
+        let opened_ns = opened_ns.map(|run| whole(span.opened_ns - run.begin_ns + origin.from_ns));
+        object(&[("opened", &opened_ns), ("parts", &parts(&span.parts)), ("row", &place)])
+    };
     let row = |row: &Request| {
         let of = row.times;
         let times = [of.mean_ns, of.p50_ns, of.p90_ns, of.p99_ns, of.longest_ns];
         object(&[
             ("count", &row.count),
+            ("longest", &array(&row.longest, one)),
             ("name", &row.to_string()),
             ("own", &row.own_ns),
             ("parts", &parts(&row.parts)),
@@ -19,12 +37,12 @@ pub(super) fn requests(requests: &Requests) -> Raw {
             ("total", &row.total_ns),
         ])
     };
-    object(&[
+    Some(object(&[
         ("cut", &requests.cut),
         ("lost", &requests.lost),
         ("open", &requests.open),
         ("rows", &array(&requests.rows, row)),
-    ])
+    ]))
 }
 
 fn parts(parts: &Parts) -> Raw {

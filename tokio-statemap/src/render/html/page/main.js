@@ -69,7 +69,7 @@ const buildParts = (view) => {
   new TasksTab(view, actions);
   const selection = new SelectionTab(view, actions);
   prepareProfile(view);
-  prepareRequests(view);
+  prepareRequests(view, actions);
   new WaitsTab(view, actions);
   const legend = new Legend(view);
   const searchBox = new SearchBox(view, actions.show);

@@ -1,4 +1,4 @@
-import { formatCount, formatNs, formatShare } from "../format/numbers.js";
+import { formatCount, formatMoment, formatNs, formatShare } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { byId, make } from "./dom.js";
 import { SortedTable } from "./sorted_table.js";
@@ -30,11 +30,21 @@ const REQUEST_PARTS = [
 
 const LATE_BEHIND = "of it while no worker looked for timers and I/O, behind";
 
-/** Fills the tab, and shows it if there are requests. */
-export const prepareRequests = (view) => {
-  const all = view.model.sections.map(({ requests }) => requests).filter(Boolean);
+/** The space around a span that is shown, as a part of its length. */
+const AROUND_SPAN = 0.12;
+
+/** Fills the tab, and shows it if there are requests. `reveal(target)` scrolls to a lane. */
+export const prepareRequests = (view, { reveal }) => {
+  const of = view.model.sections.filter(({ requests }) => requests);
+  const all = of.map(({ requests }) => requests);
   if (all.length === 0) return;
-  const rows = all.flatMap((of) => of.rows);
+  const rows = of.flatMap(({ requests, index }) => requests.rows.map((row) => ({ ...row, section: index })));
+  const show = (section, { opened, row, parts: { length } }) => {
+    const margin = Math.max(length * AROUND_SPAN, 20);
+    view.select({ kind: "range", t0: opened, t1: opened + length });
+    if (row !== null) reveal({ kind: "row", section, row });
+    view.jumpTo(opened - margin, opened + length + margin);
+  };
   const pane = byId("pane-requests");
   const draw = () => pane.replaceChildren(
     make("h2", {}, "Requests", make("span", { class: "count" }, "whole run")),
@@ -42,20 +52,37 @@ export const prepareRequests = (view) => {
     ...table.draw(rows),
     ...missingSpans(all),
   );
-  const table = new SortedTable({ columns: REQUEST_COLUMNS, sort: BY_TOTAL, nameOf: requestName, redraw: draw });
+  const table = new SortedTable({ columns: REQUEST_COLUMNS, sort: BY_TOTAL, nameOf: (row) => requestName(row, show), redraw: draw });
   byId("tab-requests").hidden = false;
   draw();
 };
 
-/** The name of a row, which opens to what its spans did. */
-const requestName = (row) => {
+/** The name of a row, which opens to what its spans did. `show(section, span)` shows one on the timeline. */
+const requestName = (row, show) => {
   const name = make("span", { title: titleText(`${row.name} of ${row.target}`) }, shorten(visible(row.name), 60));
   if (row.parts.spans === 0) return name;
   return make("details", { class: "request" },
     make("summary", {}, name, make("span", { class: "source" }, sharesText(row.parts))),
     ...partsOfSpans(`${formatCount(row.parts.spans)} of ${plural(row.count, "span", formatCount(row.count))}, whose surroundings are kept`, row.parts),
     ...partsOfSpans(`The slowest ${formatCount(row.slowest.spans)} of these`, row.slowest),
+    ...(row.longest.length > 0 ? [make("p", { class: "hint" }, "The longest of these, one by one:"),
+      make("ol", {}, ...row.longest.map((span) => make("li", {}, ...oneSpan(row.section, span, show))))] : []),
   );
+};
+
+/** One span: its length, which leads to it, and what it did most. */
+const oneSpan = (section, span, show) => {
+  const { parts, opened } = span;
+  const length = formatNs(parts.length);
+  const [most] = REQUEST_PARTS.filter(([part]) => parts[part] > 0).sort(([a], [b]) => parts[b] - parts[a]);
+  const did = most === undefined ? [] : [`${formatShare(shareOfSpans(parts, most[0]))} ${most[1]}`];
+  const places = parts.causes.filter(([state]) => state === most?.[0]).slice(0, 1);
+  return [
+    opened === null ? `${length}, outside of what is shown`
+      : make("button", { type: "button", class: "step", onclick: () => show(section, span) }, `${length} at ${formatMoment(opened, 6)}`),
+    make("span", { class: "source", title: places.map(([, place]) => titleText(place)).join("") },
+      [...did, ...places.map(([, place]) => `${most[2]} ${shorten(visible(place), 80)}`)].join(" ")),
+  ];
 };
 
 /** The shares of the three parts that matter most. */
