@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde_json::json;
 use tests::pftrace::{Argument, Slice, Trace};
 use tests::{planted, python, real};
 use tokio_statemap::timeline::{Poll, TaskKey};
@@ -312,4 +313,59 @@ fn perfetto_reads_the_same() {
         println!("{name}: {}", read["by"]);
         assert_eq!(read["summary"], trace.summary(), "{name}");
     }
+}
+
+/// Spans that overlap have a track each, and those that are outside of the data have none.
+#[test]
+fn the_longest_requests_are_slices_of_their_own() {
+    let folder = folder("perfetto-requests");
+    let timeline = write(&folder, &planted::blocked());
+    let (begin, end) = (timeline.begin_ns, timeline.end_ns);
+    let TaskKey::Spawned(id) = timeline.tasks.iter().last().unwrap().key else { panic!("spawned") };
+    let parts = |ns: u64| json!([1, 10 * ns, ns, 2 * ns, 3 * ns, 3 * ns, ns, []]);
+    let all = json!([3, 90, 9, 18, 27, 27, 9, []]);
+    let row = json!(["request", "shop", "GET /", 3, [30, 30, 30, 30, 50], 90, 9, 9, all, parts(5)]);
+    let spans = json!([
+        [0, id, begin + 10, parts(5)],
+        [0, null, begin + 40, parts(3)],
+        [0, null, end + 1, parts(1)],
+    ]);
+    let path = folder.join("tasks.json");
+    let data = fs::read_to_string(&path).unwrap();
+    let part = "{\"tag\":\"tokio-statemap 1\",\"state\":3,";
+    let members = format!("\"requests\":[{row}],\"requestSpans\":{spans},");
+    let data = data.replacen(part, &format!("{part}{members}"), 1);
+    let data = data.replacen("\"format\":1,", "\"format\":1,\"requests\":[0,0,0],", 1);
+    fs::write(&path, data).unwrap();
+
+    let trace = render(&folder, "tasks.json");
+    let mut found = Vec::new();
+    for (track, _) in
+        trace.tracks.iter().filter(|(id, _)| trace.path(**id).contains("/ Requests /"))
+    {
+        assert!(
+            trace.path(*track).ends_with("/ Requests / request GET /"),
+            "{}",
+            trace.path(*track)
+        );
+        let slices: Vec<_> = trace.slices_of(*track).collect();
+        let [slice] = slices[..] else { panic!("{slices:?}") };
+        assert_eq!((&*slice.name, &*slice.category), ("request GET /", "request"));
+        let sum = ["running_ns", "ready_ns", "waiting_ns", "elsewhere_ns", "unknown_ns"]
+            .map(|name| number(slice, name).unwrap());
+        found.push((slice.time_ns, text(slice, "task").map(str::to_owned), sum));
+    }
+    let task = format!("task-{id}");
+    assert_eq!(
+        found,
+        [
+            ((begin + 10, begin + 60), Some(task), [5, 10, 15, 15, 5]),
+            ((begin + 40, begin + 70), None, [3, 6, 9, 9, 3]),
+        ]
+    );
+    let report = run(&folder, "report --requests tasks.json").stdout();
+    assert!(
+        report.contains(&format!("50 ns at {:.3} s in task-{id}: ", begin as f64 / 1e9)),
+        "{report}"
+    );
 }

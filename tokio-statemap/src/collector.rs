@@ -1,5 +1,7 @@
 //! The collector, which records one runtime.
 
+mod lately;
+
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -8,10 +10,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use self::lately::LatelyFound;
 use crate::analysis::TaskTree;
 use crate::config::{CollectorConfig, TraceTarget};
 use crate::error::Error;
@@ -28,7 +31,6 @@ use crate::recorder::watch::MIN_THRESHOLD;
 #[cfg(feature = "html")]
 use crate::recorder::watch::listeners::OnPage;
 use crate::recorder::watch::listeners::{Listener, Notify, PAGES, SeenPoll};
-use crate::render::prometheus::LatelyFound;
 use crate::statemap::StatemapData;
 #[cfg(unix)]
 use crate::sys::signal::mask::Mask;
@@ -636,20 +638,22 @@ impl Collector {
     ///
     /// - The tasks that wait are those at a line of the program's own code, or else of a dependency, where that is known;
     ///   `function="unknown"` are the others. `awaits` is what is awaited there. There are at most 50 lines, those with the most
-    ///   tasks, and `function="other"` for the rest.
+    ///   tasks, and `function="other"` for the rest. Root futures are left out. A task that has waited since before what is kept
+    ///   may have waited for longer.
     /// - The longest poll is that which held a worker longest, of those in the last minute that are kept. `function` and
-    ///   `line` are those of the report, where it was sampled, and `location` is the task's spawn location. It is one series at a time.
-    /// - The dumps are the pages that the key `dump_on` has written in this process, and the triggers that led to none
-    ///   (`dump_limit`, or an error).
+    ///   `line` are what the report blames for it, if it was sampled; a function that computes has its file only. `location` is
+    ///   the task's spawn location. It is one series at a time.
+    /// - The dumps are the pages that the key `dump_on` has written in this process, whatever the runtime, and the triggers
+    ///   that led to none (`dump_limit`, or an error).
     ///
-    /// The waiting tasks and the longest poll need a [`snapshot`](Self::snapshot). They are found anew only if that takes less
-    /// than 1 % of the time since they were found last, so they may be some seconds old.
+    /// The waiting tasks and the longest poll need a [`snapshot`](Self::snapshot). They are found anew if that takes less
+    /// than 1 % of the time since they were found last, or after 15 s. Call it on a thread that may block.
     ///
     /// # Examples
     ///
     /// See the example `service`.
     pub fn prometheus(&self) -> String {
-        let lately = self.lately.get(|| self.snapshot());
+        let lately = self.lately.get(Instant::now(), || self.snapshot());
         let dumps = [&PAGES.written, &PAGES.left_out].map(|pages| pages.load(Ordering::Relaxed));
         self.summary().prometheus_with(&lately, dumps)
     }

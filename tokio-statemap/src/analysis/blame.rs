@@ -63,6 +63,13 @@ impl Blame {
         if blames.is_empty() { None } else { Some(blames.swap_remove(heaviest)) }
     }
 
+    /// Returns the function, with its file, and with its line if it was blocked there.
+    pub(super) fn place_in_file(self) -> Option<StackFrame> {
+        let mut frame = self.frames.heaviest()?.clone();
+        frame.line = frame.line.filter(|_| self.function.line.is_some());
+        Some(frame)
+    }
+
     /// Returns the function, with its file and line if it was blocked there. Where it computes, each sample shows another line.
     pub(super) fn place(self) -> Option<StackFrame> {
         let mut frame = self.frames.heaviest()?.clone();

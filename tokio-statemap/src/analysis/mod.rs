@@ -5,7 +5,7 @@
 //! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
 //! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `resumed`, `beside`, `let_go`, `own_time`,
 //!    `long_polls`.
-//! 3. All polls and waits: `locations`, `recent`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
+//! 3. All polls and waits: `locations`, `recent`, `waiting_now`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
 //!    `blockers`, `runs`.
 //! 4. What is said of them: `statement`, `critical_path`, `issues`, `verdict`, `report`.
 //! 5. Views of a report: `severity`, `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need

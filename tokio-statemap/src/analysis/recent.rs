@@ -1,5 +1,7 @@
 //! Sums of the last second of a timeline, and the longest poll of its last minute.
 
+use super::blame::Blame;
+use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Task, Timeline};
 use crate::util::quantity;
 
@@ -71,6 +73,13 @@ impl<'a> Recent<'a> {
         // Less than 1 % of them come after it.
         recent.ready_p99_ns = ready.get(ready.len().saturating_sub(1) * 99 / 100).copied();
         recent
+    }
+
+    /// Returns the function that the longest poll of the minute is blamed on, with its file, and with its line if it was
+    /// blocked there.
+    pub(crate) fn blamed(&self, timeline: &Timeline) -> Option<StackFrame> {
+        let (_, poll) = self.longest?;
+        Blame::from_samples(timeline, poll)?.place_in_file()
     }
 
     /// Returns the polls a second.

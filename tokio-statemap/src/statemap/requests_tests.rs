@@ -128,6 +128,9 @@ fn nothing_hidden_is_printed() {
 fn a_report_lists_ten_and_fits() {
     let rows = (0..50).map(|n| row(&format!("GET /a/long/route/number/{n}"), 1)).collect();
     let report = with_requests(rows).report().to_string();
+    let text = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(" The longest opened at 9223372036.85"), "{report}");
+    assert!(text.contains(" s in task-18446744073709551615. "), "{report}");
     let listed =
         report.lines().filter(|line| line.contains("number/") && !line.contains("slowest"));
     assert_eq!(listed.count(), 10, "{report}");

@@ -44,13 +44,14 @@ pub(crate) fn all() -> Vec<Found> {
 fn of_process(pid: u32) -> Vec<Found> {
     let proc = PathBuf::from(format!("/proc/{pid}"));
     let mut found = Vec::new();
-    // A container's root is `/` even from outside. That of `chroot` is a folder, with which all paths begin.
+    // A container's root is `/` even from outside. That of `chroot` is a folder, with which the paths begin of what was opened
+    // after that.
     let root = fs::read_link(proc.join("root")).unwrap_or_else(|_| "/".into());
     for entry in fs::read_dir(proc.join("fd")).into_iter().flatten().flatten() {
         let Ok(target) = fs::read_link(entry.path()) else { continue };
         let is_first = target.to_str().is_some_and(|path| path.ends_with(".0.box"));
-        let Ok(below_root) = target.strip_prefix(&root) else { continue };
-        let path = proc.join("root").join(below_root);
+        let below_root = target.strip_prefix(&root).map(|path| proc.join("root").join(path));
+        let path = below_root.unwrap_or(target);
         // A child that was forked has its parent's files open.
         if is_first && owner(&path) == Some(pid) {
             found.push(Found { pid: Some(pid), path });
@@ -70,7 +71,7 @@ fn why_none(pid: u32) -> String {
     let why = match (proc.exists(), is_refused(&proc.join("fd"))) {
         (false, _) => "there is no such process, and no black box of one",
         (true, true) => {
-            "this process is another user's, or can't be looked into: ask as its user, or name the file of its black box"
+            "this process is another user's, or can't be looked into: ask as its user and group, or name the file of its black box"
         }
         (true, false) => {
             "this process has no black box: it needs `black_box = true`, or TOKIO_STATEMAP_BOX=1"

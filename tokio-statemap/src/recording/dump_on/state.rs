@@ -184,6 +184,7 @@ mod tests {
 
     #[test]
     fn what_is_over_the_limit_is_counted_and_said_once() {
+        let before = [&PAGES.written, &PAGES.left_out].map(|pages| pages.load(Ordering::Relaxed));
         let (mut state, began, limits) = (State::default(), Instant::now(), Limits::default());
         for s in 0..6 {
             state.trigger(&|| "a panic".to_owned(), began + s * S, &limits);
@@ -206,6 +207,12 @@ mod tests {
             "1 page was removed again, as it alone was over `dump_limit`.",
         ];
         assert_eq!(state.close(), ends);
+        // Those of other tests in this process are counted, too.
+        let counted = [&PAGES.written, &PAGES.left_out].map(|pages| pages.load(Ordering::Relaxed));
+        assert!(
+            counted[0] >= before[0] + 3 && counted[1] >= before[1] + 4,
+            "{before:?} {counted:?}"
+        );
     }
 
     #[test]

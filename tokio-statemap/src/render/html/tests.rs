@@ -405,3 +405,45 @@ fn the_causes_of_long_polls_refer_to_frames_and_words() {
     }
     assert_eq!(names, ["core::hint::spin", hostile, "async shop::handle"]);
 }
+
+#[cfg(has_requests)]
+#[test]
+fn a_request_is_shown_where_its_task_is_drawn() {
+    use crate::trace::requests::{Parts, Request, RequestSpan, Requests};
+    use crate::trace::timeline::TaskKey;
+
+    let mut timeline = timeline(9, 3);
+    let (begin_ns, end_ns) = (timeline.begin_ns, timeline.end_ns);
+    let span = |task, opened_ns, length_ns| RequestSpan {
+        task,
+        opened_ns,
+        parts: Parts { spans: 1, length_ns, unknown_ns: length_ns, ..Parts::default() },
+    };
+    let task = TaskKey::Spawned(5);
+    let longest = vec![
+        // From before what is shown to after it.
+        span(Some(TaskKey::Root(0)), begin_ns - 400, end_ns),
+        span(Some(task), begin_ns + 128, 256),
+        span(Some(TaskKey::Spawned(77)), begin_ns - 100, 50),
+    ];
+    let row = Request { name: "request".to_owned(), count: 3, longest, ..Request::default() };
+    timeline.requests = Requests { rows: vec![row], ..Requests::default() };
+    let page = page_of(&timeline, &labels("requests"));
+    let (meta, rows) = (json(&page, "statemap-meta"), rows(&page));
+    let sections = meta["sections"].as_array().expect("sections");
+    let place = sections.iter().position(|section| section["kind"] == "tasks").expect("tasks");
+    let shown = sections[place]["requests"]["rows"][0]["longest"].as_array().expect("spans");
+    let unit = meta["unit"].as_u64().expect("a unit");
+    let expected = [
+        (Some("main".to_owned()), Some([0, end_ns - begin_ns])),
+        (Some("task-5".to_owned()), Some([128, 384])),
+        (None, None),
+    ];
+    assert_eq!(shown.len(), expected.len());
+    for (span, (name, time)) in shown.iter().zip(expected) {
+        let row = span["row"].as_u64().map(|row| rows[place][row as usize].name.clone());
+        assert_eq!(row, name);
+        let time = time.map(|ns| ns.map(|ns| ns / unit * unit));
+        assert_eq!(span["shown"], serde_json::to_value(time).expect("numbers"));
+    }
+}

@@ -1,11 +1,7 @@
 //! What metrics tell beyond the sums: where tasks wait just now, and the poll that held a worker longest in the last
 //! minute.
-//!
-//! A snapshot is needed for these, which takes some 50 ms for a million events. A scrape each second would make that much of
-//! a processor, so what was found stays for a hundred times as long as it took.
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::cmp::Reverse;
 
 use crate::analysis::recent::Recent;
 use crate::analysis::waiting_now::{WaitingAt, waiting_now};
@@ -13,11 +9,8 @@ use crate::render::prometheus::places::{MOST, OTHER};
 use crate::render::prometheus::text::{Kind, Text, seconds};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::Timeline;
+use crate::util::map::Map;
 use crate::util::source_path::shown;
-use crate::util::sync::lock;
-
-/// The part of the time that may be spent on it: one of so many.
-const ONE_OF: u32 = 100;
 
 /// What was found in a snapshot.
 #[derive(Clone, Debug, Default)]
@@ -36,12 +29,12 @@ struct Longest {
 }
 
 impl Lately {
-    pub(super) fn from_timeline(timeline: &Timeline) -> Self {
-        let longest = Recent::from_timeline(timeline).longest.map(|(task, poll)| {
-            let at = timeline.samples(poll).last().and_then(|sample| sample.blamed());
+    pub(crate) fn from_timeline(timeline: &Timeline) -> Self {
+        let recent = Recent::from_timeline(timeline);
+        let longest = recent.longest.map(|(task, poll)| {
             let location = task.location.map(|location| location.to_string());
             Longest {
-                at: at.cloned(),
+                at: recent.blamed(timeline),
                 location: shown(&location.unwrap_or_default()).into(),
                 held_ns: timeline.held_ns(poll),
             }
@@ -51,17 +44,17 @@ impl Lately {
 
     pub(super) fn add(&self, text: &mut Text) {
         let places = self.places();
-        let mut add = |name: &str, help: &str, value: &dyn Fn(&WaitingAt) -> String| {
+        let mut add = |name: &str, help: &str, value: &dyn Fn(u64, u64) -> String| {
             text.family(name, Kind::Gauge, help);
-            for (labels, waiting) in &places {
-                let labels =
-                    [("function", &*labels[0]), ("line", &*labels[1]), ("awaits", &*labels[2])];
-                text.sample("", &labels, &value(waiting));
+            for ([function, line, awaits], tasks, longest_ns) in &places {
+                let labels = [("function", &**function), ("line", line), ("awaits", awaits)];
+                text.sample("", &labels, &value(*tasks, *longest_ns));
             }
         };
-        add("tasks_waiting", "The tasks that wait at a line.", &|at| at.tasks.to_string());
-        let help = "The time for which one of these tasks has waited longest.";
-        add("longest_wait_seconds", help, &|at| seconds(at.longest_ns));
+        add("tasks_waiting", "The tasks that wait at a line.", &|tasks, _| tasks.to_string());
+        let help =
+            "The time for which one of these tasks has waited longest, as far as it is known.";
+        add("longest_wait_seconds", help, &|_, longest_ns| seconds(longest_ns));
         let name = "longest_poll_of_last_minute_seconds";
         let help = "The time for which one poll held a worker longest in the last minute.";
         text.family(name, Kind::Gauge, help);
@@ -74,33 +67,39 @@ impl Lately {
     }
 
     /// Returns the lines with most tasks, and the others as one, each with the values of its labels.
-    fn places(&self) -> Vec<([String; 3], WaitingAt)> {
-        let mut places: Vec<([String; 3], WaitingAt)> = Vec::new();
+    fn places(&self) -> Vec<([String; 3], u64, u64)> {
+        // Places that differ in what calls them, or in types, are one.
+        let mut lines: Map<[String; 3], (u64, u64)> = Map::default();
         for waiting in &self.waiting {
             let [function, line] = place(waiting.at.as_ref());
             let awaits = waiting.awaits.as_ref().map(name).unwrap_or_default();
-            let labels = [function, line, awaits];
-            // Functions that are told apart only by their types or columns are one.
-            let known = places.iter().position(|(known, _)| *known == labels);
-            let place = match known {
-                None if places.len() < MOST => {
-                    places.push((labels, waiting.clone()));
-                    continue;
-                }
-                None if places.len() == MOST => {
-                    let others = [OTHER.to_owned(), String::new(), String::new()];
-                    places.push((others, waiting.clone()));
-                    continue;
-                }
-                None => MOST,
-                Some(place) => place,
-            };
-            let sum = &mut places[place].1;
-            sum.tasks += waiting.tasks;
-            sum.longest_ns = sum.longest_ns.max(waiting.longest_ns);
+            add_to(
+                lines.get_or_default([function, line, awaits]),
+                waiting.tasks,
+                waiting.longest_ns,
+            );
+        }
+        let mut all: Vec<_> = lines.into_iter().collect();
+        crate::util::sort::by_key(&mut all, |(_, line)| Reverse(*line));
+        let mut places = Vec::new();
+        let mut others = (0, 0);
+        for (labels, line) in all {
+            match places.len() < MOST {
+                true => places.push((labels, line.0, line.1)),
+                false => add_to(&mut others, line.0, line.1),
+            }
+        }
+        if others.0 > 0 {
+            let labels = [OTHER.to_owned(), String::new(), String::new()];
+            places.push((labels, others.0, others.1));
         }
         places
     }
+}
+
+/// Adds tasks, and the longest wait of one of them, to others.
+fn add_to(line: &mut (u64, u64), tasks: u64, longest_ns: u64) {
+    *line = (line.0 + tasks, line.1.max(longest_ns));
 }
 
 /// Returns the function, and its file and line, as labels: `unknown` if there is none.
@@ -113,24 +112,4 @@ fn place(frame: Option<&StackFrame>) -> [String; 2] {
 
 fn name(frame: &StackFrame) -> String {
     frame.function.trim_start_matches("async ").to_owned()
-}
-
-/// What was found last, when, and how long that took.
-#[derive(Debug, Default)]
-pub(crate) struct LatelyFound(Mutex<Option<(Lately, Instant, Duration)>>);
-
-impl LatelyFound {
-    /// Returns what was found, or what is found in a snapshot by `take` if that is long ago.
-    pub(crate) fn get(&self, take: impl FnOnce() -> Timeline) -> Lately {
-        let mut found = lock(&self.0);
-        if let Some((lately, at, took)) = &*found {
-            if at.elapsed() < *took * ONE_OF {
-                return lately.clone();
-            }
-        }
-        let began = Instant::now();
-        let lately = Lately::from_timeline(&take());
-        *found = Some((lately.clone(), began, began.elapsed()));
-        lately
-    }
 }

@@ -10,7 +10,7 @@ mod places;
 mod tests;
 mod text;
 
-pub(crate) use crate::render::prometheus::lately::{Lately, LatelyFound};
+pub(crate) use crate::render::prometheus::lately::Lately;
 use crate::render::prometheus::places::{Buckets, Place, places};
 use crate::render::prometheus::text::{Kind, Text, seconds};
 use crate::trace::summary::{Summary, WorkerSummary};

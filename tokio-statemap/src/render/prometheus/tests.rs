@@ -1,8 +1,6 @@
-use std::time::Duration;
-
+use super::Lately;
 use super::places::{MOST, OTHER};
 use super::text::{Text, escaped, seconds};
-use super::{Lately, LatelyFound};
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
@@ -320,14 +318,17 @@ fn what_goes_on_is_told_by_function_and_line() {
         wait("async shop::\"load\"", 7, "tokio::time::sleep::Sleep"),
     ];
     let mut timeline = now(tasks, waits);
-    timeline.long_polls.samples = vec![PollSample {
+    let sample = |at_ns, function, line| PollSample {
         thread: 2,
         poll_start_ns: 500 * MS,
-        at_ns: 600 * MS,
-        blocked_in: None,
-        frames: vec![frame("shop::hash", 8)],
+        at_ns,
+        blocked_in: (line == 8).then(|| "read".to_owned()),
+        frames: vec![frame(function, line)],
         is_complete: true,
-    }];
+    };
+    // The last one stands for little of it.
+    timeline.long_polls.samples =
+        vec![sample(640 * MS, "shop::hash", 8), sample(650 * MS, "shop::log", 9)];
     let mut text = Text::new();
     Lately::from_timeline(&timeline).add(&mut text);
     let text = text.end();
@@ -358,20 +359,4 @@ fn lines_beyond_the_most_are_one() {
     assert_eq!(found.len(), MOST + 1);
     assert_eq!(found[MOST], (r#"function="other",line="",awaits=""}"#, 10.0));
     assert_eq!(sum(&text, "tasks_waiting"), 70.0);
-    assert_eq!(sum(&text, "longest_poll_of_last_minute_seconds"), 0.0);
-}
-
-#[test]
-fn what_goes_on_is_found_again_only_now_and_then() {
-    let found = LatelyFound::default();
-    let mut taken = 0;
-    for _ in 0..3 {
-        found.get(|| {
-            taken += 1;
-            // It took longer than the rest of the test by far.
-            std::thread::sleep(Duration::from_millis(100));
-            now(Vec::new(), Vec::new())
-        });
-    }
-    assert_eq!(taken, 1);
 }

@@ -8,8 +8,9 @@ use crate::trace::requests::{Cause, LONGEST, Parts, Request, RequestSpan, Reques
 use crate::trace::snapshot::{Snapshot, task_id};
 use crate::trace::timeline::{TaskKey, Timeline};
 
-/// The most places that are kept of one kind of spans.
+/// The most places that are kept of one kind of spans, and of a single span.
 const CAUSES: usize = 8;
+const CAUSES_OF_ONE: usize = 2;
 
 /// Returns what the spans of a snapshot took. `timeline` is that of the snapshot.
 pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Requests {
@@ -104,8 +105,8 @@ fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<Fou
         }
     }
     let texts = splitter.places.texts();
-    let finish = |(mut parts, sums): (Parts, Sums)| {
-        for (state, place, length_ns) in sums.longest(CAUSES) {
+    let finish = |(mut parts, sums): (Parts, Sums), most| {
+        for (state, place, length_ns) in sums.longest(most) {
             parts.causes.push(Cause { state, place: texts[place].to_owned(), length_ns });
         }
         parts
@@ -119,10 +120,15 @@ fn split_all(snapshot: &Snapshot, timeline: &Timeline, labels: usize) -> Vec<Fou
         single.truncate(LONGEST);
         let mut longest = Vec::with_capacity(single.len());
         for (times, parts, sums) in single {
-            let (task, opened_ns) = (times.last_task(), times.opened_ns);
-            longest.push(RequestSpan { task, opened_ns, parts: finish((parts, sums)) });
+            let is_known = |task: &TaskKey| timeline.tasks.position(*task).is_some();
+            let (task, opened_ns) = (times.last_task().filter(is_known), times.opened_ns);
+            longest.push(RequestSpan {
+                task,
+                opened_ns,
+                parts: finish((parts, sums), CAUSES_OF_ONE),
+            });
         }
-        let [parts, slowest] = both.map(finish);
+        let [parts, slowest] = both.map(|both| finish(both, CAUSES));
         found.push(Found { parts, slowest, longest });
     }
     found

@@ -90,12 +90,26 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestSpan {
-    /// The task that was in it last; `None` if it was no task of this runtime.
+    /// The task that was in it last; `None` if nothing is known of that task, as it is one of another runtime.
     pub task: Option<TaskKey>,
     /// When it opened, in ns since recording began.
     pub opened_ns: u64,
-    /// What it did, and how long it was open.
+    /// What it did, and how long it was open. There are at most two causes.
     pub parts: Parts,
+}
+
+impl RequestSpan {
+    /// Returns when it closed, in ns since recording began.
+    pub fn closed_ns(&self) -> u64 {
+        self.opened_ns.saturating_add(self.parts.length_ns)
+    }
+
+    /// Returns the part of it between two times, in ns; `None` if it was closed before, or opened after that.
+    #[cfg(any(feature = "html", feature = "read"))]
+    pub(crate) fn within(&self, from_ns: u64, to_ns: u64) -> Option<(u64, u64)> {
+        let part = (self.opened_ns.max(from_ns), self.closed_ns().min(to_ns));
+        (part.0 <= part.1).then_some(part)
+    }
 }
 
 /// What spans did in their time. The five parts add up to the length.

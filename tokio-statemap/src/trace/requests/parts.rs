@@ -19,9 +19,9 @@ pub(super) struct SpanTimes {
 }
 
 impl SpanTimes {
-    /// Returns the task that was in it last. A stint within another one ends before it.
+    /// Returns the task that was in it last, if that is known. A stint within another one ends before it.
     pub(super) fn last_task(&self) -> Option<TaskKey> {
-        let mut last = self.stints.first()?;
+        let mut last = self.stints.first().filter(|_| self.has_all)?;
         for stint in &self.stints {
             if stint.1 > last.1 {
                 last = stint;

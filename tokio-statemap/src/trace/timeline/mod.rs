@@ -293,6 +293,21 @@ impl Timeline {
         }
     }
 
+    /// Returns the state of a live task, the time since which it is known to be in it, and whether it may have been in
+    /// it before.
+    pub(crate) fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
+        let (mut since_ns, mut state) = (task.first_ns, task.first_state);
+        for transition in self.transitions(task) {
+            (since_ns, state) = transition;
+        }
+        match task.carried_wait {
+            Some(carried) if task.polls.is_empty() && state == TaskState::Waiting => {
+                (state, carried.since_ns, false)
+            }
+            _ => (state, since_ns, task.spawned_ns.is_none() && since_ns <= self.begin_ns),
+        }
+    }
+
     /// Iterates over the transitions of a task between these states. If ready times were not
     /// recorded, a ready task counts as waiting.
     pub(crate) fn transitions<'a>(

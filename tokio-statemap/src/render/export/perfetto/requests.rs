@@ -11,9 +11,8 @@ pub(super) fn write(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io:
     let timeline = context.timeline();
     let rows = &timeline.requests().rows;
     // They are those of the whole run, of which this may be a part.
-    let is_shown =
-        |span: &RequestSpan| (timeline.begin_ns..timeline.end_ns).contains(&span.opened_ns);
-    if !rows.iter().flat_map(|row| &row.longest).any(is_shown) {
+    let shown = |span: &RequestSpan| span.within(timeline.begin_ns, timeline.end_ns);
+    if rows.iter().flat_map(|row| &row.longest).all(|span| shown(span).is_none()) {
         return Ok(());
     }
     let all = trace.track("Requests", Some(context.track), rank::REQUESTS, Children::Ranked)?;
@@ -21,11 +20,10 @@ pub(super) fn write(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io:
     let arguments = arguments.map(|name| trace.argument(name));
     for (index, row) in rows.iter().enumerate() {
         let name = row.to_string();
-        for span in row.longest.iter().filter(|span| is_shown(span)) {
+        for span in &row.longest {
+            let Some((from_ns, to_ns)) = shown(span) else { continue };
             // Spans may overlap, so each has a track. Those of one name are drawn as one.
             let track = trace.track(&name, Some(all), index as u64 + 1, Children::None)?;
-            let [from_ns, to_ns] =
-                [span.opened_ns, span.opened_ns.saturating_add(span.parts.length_ns)];
             let task = span.task.map(|task| trace.string(&task.to_string()));
             let parts = &span.parts;
             let [of_task, of_parts @ ..] = arguments;

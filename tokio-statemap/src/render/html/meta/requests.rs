@@ -17,9 +17,12 @@ pub(super) fn requests(
         let row = run.and_then(|run| run.tasks.position(span.task?));
         let place = row.and_then(|row| places.get(row).copied());
         // Only a part of the run may be shown.
-        let opened_ns = run.filter(|run| (run.begin_ns..run.end_ns).contains(&span.opened_ns));
-        let opened_ns = opened_ns.map(|run| whole(span.opened_ns - run.begin_ns + origin.from_ns));
-        object(&[("opened", &opened_ns), ("parts", &parts(&span.parts)), ("row", &place)])
+        let shown = run.and_then(|run| {
+            let drawn = |ns: u64| whole(ns - run.begin_ns + origin.from_ns);
+            let (from_ns, to_ns) = span.within(run.begin_ns, run.end_ns)?;
+            Some((drawn(from_ns), drawn(to_ns)))
+        });
+        object(&[("parts", &parts(&span.parts)), ("row", &place), ("shown", &shown)])
     };
     let row = |row: &Request| {
         let of = row.times;

@@ -39,11 +39,12 @@ export const prepareRequests = (view, { reveal }) => {
   const all = of.map(({ requests }) => requests);
   if (all.length === 0) return;
   const rows = of.flatMap(({ requests, index }) => requests.rows.map((row) => ({ ...row, section: index })));
-  const show = (section, { opened, row, parts: { length } }) => {
-    const margin = Math.max(length * AROUND_SPAN, 20);
-    view.select({ kind: "range", t0: opened, t1: opened + length });
+  const show = (section, { shown: [t0, to], row }) => {
+    const t1 = Math.max(to, t0 + 1);
+    const margin = Math.max((t1 - t0) * AROUND_SPAN, 20);
+    view.select({ kind: "range", t0, t1 });
     if (row !== null) reveal({ kind: "row", section, row });
-    view.jumpTo(opened - margin, opened + length + margin);
+    view.jumpTo(t0 - margin, t1 + margin);
   };
   const pane = byId("pane-requests");
   const draw = () => pane.replaceChildren(
@@ -61,25 +62,32 @@ export const prepareRequests = (view, { reveal }) => {
 const requestName = (row, show) => {
   const name = make("span", { title: titleText(`${row.name} of ${row.target}`) }, shorten(visible(row.name), 60));
   if (row.parts.spans === 0) return name;
-  return make("details", { class: "request" },
+  const details = make("details", { class: "request" },
     make("summary", {}, name, make("span", { class: "source" }, sharesText(row.parts))),
     ...partsOfSpans(`${formatCount(row.parts.spans)} of ${plural(row.count, "span", formatCount(row.count))}, whose surroundings are kept`, row.parts),
     ...partsOfSpans(`The slowest ${formatCount(row.slowest.spans)} of these`, row.slowest),
-    ...(row.longest.length > 0 ? [make("p", { class: "hint" }, "The longest of these, one by one:"),
-      make("ol", {}, ...row.longest.map((span) => make("li", {}, ...oneSpan(row.section, span, show))))] : []),
   );
+  // There may be a thousand rows.
+  details.addEventListener("toggle", () => {
+    if (row.longest.length === 0 || details.querySelector("ol") !== null) return;
+    details.append(
+      make("p", { class: "hint" }, `The longest of the ${formatCount(row.parts.spans)}, one by one:`),
+      make("ol", {}, ...row.longest.map((span) => make("li", {}, ...oneSpan(row.section, span, show)))),
+    );
+  });
+  return details;
 };
 
 /** One span: its length, which leads to it, and what it did most. */
 const oneSpan = (section, span, show) => {
-  const { parts, opened } = span;
+  const { parts, shown } = span;
   const length = formatNs(parts.length);
   const [most] = REQUEST_PARTS.filter(([part]) => parts[part] > 0).sort(([a], [b]) => parts[b] - parts[a]);
   const did = most === undefined ? [] : [`${formatShare(shareOfSpans(parts, most[0]))} ${most[1]}`];
   const places = parts.causes.filter(([state]) => state === most?.[0]).slice(0, 1);
   return [
-    opened === null ? `${length}, outside of what is shown`
-      : make("button", { type: "button", class: "step", onclick: () => show(section, span) }, `${length} at ${formatMoment(opened, 6)}`),
+    shown === null ? `${length}, outside of what is shown`
+      : make("button", { type: "button", class: "step", onclick: () => show(section, span) }, `${length} at ${formatMoment(shown[0], 6)}`),
     make("span", { class: "source", title: places.map(([, place]) => titleText(place)).join("") },
       [...did, ...places.map(([, place]) => `${most[2]} ${shorten(visible(place), 80)}`)].join(" ")),
   ];

@@ -1,0 +1,108 @@
+//! Keeps what metrics tell beyond the sums for some time.
+//!
+//! A snapshot is needed for it, which takes some 50 ms for a million events: with a scrape each second that would be a
+//! twentieth of a processor.
+
+use std::sync::{Mutex, TryLockError};
+use std::time::{Duration, Instant};
+
+use crate::render::prometheus::Lately;
+use crate::trace::timeline::Timeline;
+use crate::util::sync::lock;
+
+/// The part of the time that is spent on it: one of so many, unless what was found would be older than [`OLDEST`].
+const ONE_OF: u32 = 100;
+
+/// The greatest age of what was found. The first snapshot may take long, as functions are looked up.
+const OLDEST: Duration = Duration::from_secs(15);
+
+/// What was found last.
+#[derive(Debug, Default)]
+pub(super) struct LatelyFound {
+    found: Mutex<Option<Found>>,
+    /// Locked by the thread that takes a snapshot. Others don't wait for it, if anything was found before.
+    takes: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Found {
+    lately: Lately,
+    /// When it was begun to look for it, and for how long it stays.
+    at: Instant,
+    stays: Duration,
+}
+
+impl LatelyFound {
+    /// Returns what was found, or what is found in a snapshot by `take` if that is long ago.
+    pub(super) fn get(&self, now: Instant, take: impl FnOnce() -> Timeline) -> Lately {
+        if let Some(found) = &*lock(&self.found) {
+            if now.saturating_duration_since(found.at) < found.stays {
+                return found.lately.clone();
+            }
+        }
+        let _takes = match self.takes.try_lock() {
+            Ok(takes) => takes,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                if let Some(found) = &*lock(&self.found) {
+                    return found.lately.clone();
+                }
+                let takes = lock(&self.takes);
+                if let Some(found) = &*lock(&self.found) {
+                    return found.lately.clone();
+                }
+                takes
+            }
+        };
+        let began = Instant::now();
+        let lately = Lately::from_timeline(&take());
+        let stays = (began.elapsed() * ONE_OF).min(OLDEST);
+        *lock(&self.found) = Some(Found { lately: lately.clone(), at: now, stays });
+        lately
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_found_again_only_now_and_then() {
+        let (found, mut taken) = (LatelyFound::default(), 0);
+        let began = Instant::now();
+        // It takes a fifth of a second, so it would stay for 20 s.
+        for (after_s, times) in [(0, 1), (1, 1), (14, 1), (15, 2), (29, 2), (31, 3)] {
+            found.get(began + Duration::from_secs(after_s), || {
+                taken += 1;
+                std::thread::sleep(Duration::from_millis(200));
+                Timeline::empty()
+            });
+            assert_eq!(taken, times, "after {after_s} s");
+        }
+        let (quick, mut taken) = (LatelyFound::default(), 0);
+        for after_s in [0, 14] {
+            quick.get(began + Duration::from_secs(after_s), || {
+                taken += 1;
+                Timeline::empty()
+            });
+        }
+        assert_eq!(taken, 2, "it takes far less than 140 ms");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_snapshot_of_another_thread() {
+        let found = LatelyFound::default();
+        let began = Instant::now();
+        let first = found.get(began, Timeline::empty);
+        let later = began + Duration::from_secs(20);
+        found.get(later, || {
+            // Another scrape comes meanwhile.
+            let again = std::thread::scope(|scope| {
+                let other = || found.get(later, || unreachable!("another thread does that"));
+                scope.spawn(other).join().expect("it doesn't panic")
+            });
+            assert_eq!(format!("{again:?}"), format!("{first:?}"));
+            Timeline::empty()
+        });
+    }
+}
