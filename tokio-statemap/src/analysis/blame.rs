@@ -199,6 +199,12 @@ pub(super) fn dominant_callers(callers: &Callers, all_ns: u64) -> (Vec<StackFram
     (dominant, are_all)
 }
 
+/// Returns the function that a sample of a blocked thread blames, and the words for what it did.
+pub(super) fn blamed_for_blocking(sample: &PollSample) -> Option<(&StackFrame, String)> {
+    let (_, frame, cause) = blamed_function(sample, PageFaults::default())?;
+    Some((frame, cause))
+}
+
 /// Returns the function that a sample blames, its frame, and what it did.
 fn blamed_function(
     sample: &PollSample,

@@ -1,14 +1,18 @@
 //! A blocking pool without a free thread, on which tasks waited.
 
+use std::cmp::Reverse;
+
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
+use crate::analysis::blame::blamed_for_blocking;
 use crate::analysis::place::Place;
-use crate::analysis::statement::{Statement, tasks_origin};
+use crate::analysis::statement::{Statement, function_name, tasks_origin};
 use crate::analysis::waits::place_label;
-use crate::trace::timeline::{AwaitFrame, ExhaustedPool, Timeline, Wait};
+use crate::trace::timeline::{AwaitFrame, ExhaustedPool, StackFrame, Timeline, Wait};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
 /// Tasks that waited for a thread of the blocking pool.
@@ -21,7 +25,59 @@ pub struct PoolShortage {
     pub place: Place,
     /// Where tasks waited longest for its threads in sum: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
     pub at: Option<String>,
+    /// What threads of the pool were blocked in at the end.
+    blocked: BlockedThreads,
     meanwhile: Meanwhile,
+}
+
+/// The functions that threads of the pool were blocked in at the end, as far as these were looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct BlockedThreads {
+    /// The number of threads that were looked at.
+    of: u64,
+    /// The functions in which most of them were, what each did, and the number of threads.
+    functions: Vec<(StackFrame, String, u64)>,
+}
+
+/// The most functions that are named. A thread that holds the lock for which the others wait is in the second.
+const MOST_FUNCTIONS: usize = 2;
+
+impl BlockedThreads {
+    /// Looks at the samples of the pool's threads, which are samples of no poll.
+    fn find(timeline: &Timeline) -> Self {
+        let is_of_pool =
+            |number: u32| timeline.pool.threads.iter().any(|thread| thread.thread == number);
+        let mut seen: Map<(StackFrame, String), u64> = Map::default();
+        let mut found = Self::default();
+        for sample in &timeline.long_polls.beside {
+            if sample.at_ns != sample.poll_start_ns || !is_of_pool(sample.thread) {
+                continue;
+            }
+            found.of += 1;
+            if let Some((function, cause)) = blamed_for_blocking(sample) {
+                *seen.get_or_default((function.clone(), cause)) += 1;
+            }
+        }
+        for ((function, cause), threads) in seen {
+            found.functions.push((function, cause, threads));
+        }
+        crate::util::sort::by_key(&mut found.functions, |(.., threads)| Reverse(*threads));
+        found.functions.truncate(MOST_FUNCTIONS);
+        found
+    }
+
+    fn sentence(&self) -> Option<String> {
+        let in_function = |(function, cause, threads): &(StackFrame, String, u64)| {
+            let were = if *threads == 1 { "was" } else { "were" };
+            format!("{threads} {were} in {} and {cause}", function_name(function))
+        };
+        let all: Vec<_> = self.functions.iter().map(in_function).collect();
+        let looked_at = match self.of {
+            1 => "the thread of the pool that was looked at".to_owned(),
+            of => format!("the {of} threads of the pool that were looked at"),
+        };
+        (!all.is_empty()).then(|| format!("At the end, of {looked_at}, {}.", all.join(", and ")))
+    }
 }
 
 pub(super) fn find(
@@ -38,6 +94,7 @@ pub(super) fn find(
         pool,
         place: facts.spelling.spell(Place::new(pool.location, false)),
         at: waits_for_blocking_tasks(timeline),
+        blocked: BlockedThreads::find(timeline),
         meanwhile: Meanwhile::new(facts, has_long_polls),
     })
 }
@@ -109,6 +166,7 @@ impl Finding for PoolShortage {
         if let Some(at) = &self.at {
             said.add(format!("Tasks waited for it longest at {}.", clean(at)));
         }
+        said.add(self.blocked.sentence().unwrap_or_default());
         said.add(self.meanwhile.to_string());
         said
     }

@@ -78,6 +78,11 @@ pub(crate) fn stalled_since(recorder: &Shared, time: Duration) -> Option<u64> {
     watcher::stalled_since(recorder, time)
 }
 
+/// Takes the stacks of threads of the blocking pool, if tasks wait for one.
+pub(crate) fn sample_pool(recorder: &Shared) {
+    watcher::sample_pool(recorder);
+}
+
 /// The number of rounds between two looks at seccomp filters: some seconds. The first filter is noticed at once.
 const ROUNDS_TO_A_LOOK_AT_FILTERS: u32 = 256;
 

@@ -22,7 +22,7 @@ pub(crate) struct RecordedRuntime {
     /// The number of its threads that have started and not stopped, even while nothing is recorded.
     pub(super) started_threads: AtomicU64,
     /// `true` if tasks waited for a thread of the blocking pool at the last check.
-    pub(super) has_queue: AtomicBool,
+    pub(in crate::recorder) has_queue: AtomicBool,
     /// `true` once it is known that it was built with the hooks.
     pub(super) is_hooked: AtomicBool,
     /// Called once it has started its threads.

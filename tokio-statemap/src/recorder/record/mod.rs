@@ -291,7 +291,7 @@ pub(crate) fn events_in(records: &[Record]) -> u64 {
 
 /// The bits of a task id in a packed payload. Below it is the value that stands beside it.
 const PACKED_ID_BITS: u32 = 36;
-const LOCATION_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
+pub(crate) const LOCATION_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
 const READY_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
 const EXPONENT_BITS: u32 = 5;
 const MANTISSA_BITS: u32 = READY_BITS - EXPONENT_BITS;

@@ -8,7 +8,8 @@
 //! A new kind of record is decoded in [`Notes::read`].
 
 use crate::recorder::record::{
-    Kind, LocationId, Queue, Record, WaitId, WokenBy, unpack_ready, unpack_spawn, unpack_worker,
+    Kind, LOCATION_BITS, LocationId, Queue, Record, WaitId, WokenBy, unpack_ready, unpack_spawn,
+    unpack_worker,
 };
 
 /// The meaning of a record, including the notes before it.
@@ -154,7 +155,10 @@ impl Notes {
     #[inline]
     fn note(&mut self, kind: Kind, payload: u64, ticks: u64) {
         match kind {
-            Kind::Location => self.location = Some(payload as LocationId),
+            // A forged box may have any number here, and each up to it takes memory.
+            Kind::Location => {
+                self.location = (payload >> LOCATION_BITS == 0).then_some(payload as LocationId);
+            }
             Kind::Ready => self.ready_ns = Some(payload),
             Kind::Late => self.late_ns = payload,
             Kind::RunDelay => self.run_delay_ns = Some(payload),
@@ -361,6 +365,15 @@ mod tests {
                 _ => None,
             };
             assert_eq!(woken_by, expected, "{record:?}");
+        }
+    }
+    #[test]
+    fn a_location_that_cannot_be_is_unknown() {
+        for (payload, location) in [((1 << 24) - 1, Some((1 << 24) - 1)), (1 << 24, None)] {
+            let mut notes = Notes::default();
+            assert_eq!(notes.read(Record::new(50, Kind::Location, payload)), None);
+            let spawn = notes.read(Record::event(51, Kind::Spawn, 3));
+            assert_eq!(spawn, Some(Entry::Spawn { task: 3, location }));
         }
     }
 }

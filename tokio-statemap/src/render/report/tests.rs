@@ -8,7 +8,8 @@ use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{
-    ExhaustedPool, Handover, Poll, PollCause, SamplingState, Task, TaskKey, Timeline, Worker,
+    BlockingThread, ExhaustedPool, FrameOrigin, Handover, Poll, PollCause, PollSample,
+    SamplingState, StackFrame, Task, TaskKey, Timeline, Worker,
 };
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
@@ -149,6 +150,39 @@ fn names_what_exhausted_the_blocking_pool() {
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
     timeline.pool.exhausted = Some(ExhaustedPool { tasks: 0, ..pool });
     let said = "each for up to 480 ms. No task occupying a pool thread finished during the recording. No poll";
+    assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
+
+    // What its threads were in at the end. The last one is none of them, and the one before was beside a poll.
+    let threads = [20, 21, 22, 23];
+    let of_pool = |&thread: &u32| BlockingThread { thread, started_ns: 0, stopped_ns: None };
+    timeline.pool.threads = threads[..4].iter().map(of_pool).collect();
+    for (thread, start_ns, line) in [
+        (20, 990 * MS, 40),
+        (21, 990 * MS, 40),
+        (22, 990 * MS, 7),
+        (23, 100 * MS, 40),
+        (24, 990 * MS, 40),
+    ] {
+        let frame = |function: &str, origin, line| StackFrame {
+            function: function.into(),
+            file: Some("src/thumbnails.rs".into()),
+            line: Some(line),
+            origin,
+        };
+        timeline.long_polls.beside.push(PollSample {
+            thread,
+            poll_start_ns: start_ns,
+            at_ns: 990 * MS,
+            blocked_in: Some(if line == 7 { "read" } else { "futex" }.into()),
+            frames: vec![
+                frame("std::sync::Mutex::lock", FrameOrigin::Std, 1),
+                frame("shop::scale", FrameOrigin::Program, line),
+            ],
+            is_complete: true,
+        });
+    }
+    let said = "At the end, of the 3 threads of the pool that were looked at, 2 were in shop::scale at src/thumbnails.rs:40 \
+                and waited for a std Mutex (futex), and 1 was in shop::scale at src/thumbnails.rs:7 and ";
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
 }
 

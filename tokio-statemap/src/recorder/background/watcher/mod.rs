@@ -19,6 +19,7 @@ mod looked_at;
 mod notified;
 mod notifier;
 mod poll_owner;
+mod pool;
 mod progress;
 mod resting;
 mod samples;
@@ -36,6 +37,7 @@ use budget::Budget;
 use cpu::CpuSampler;
 use looked_at::{Awake, Then, remove_repeated};
 use notifier::Notifier;
+pub(super) use pool::sample_pool;
 use progress::SOON;
 use resting::Resting;
 #[cfg_attr(not(feature = "html"), allow(unused_imports, reason = "pages ask"))]
