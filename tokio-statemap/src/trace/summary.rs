@@ -324,7 +324,9 @@ impl Summary {
             live_tasks: Some(sums.live_tasks),
             running_polls: sums.running_polls,
             running,
-            missed_events: (refused_events + reentrant_events).saturating_sub(sums.missed_before),
+            missed_events: refused_events
+                .saturating_add(reentrant_events)
+                .saturating_sub(sums.missed_before),
             workers,
             longest_polls,
             stretch_ns: length(sums.stretches.length()),

@@ -6,12 +6,14 @@
 use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
-use crate::analysis::blockers::Awaited;
+use crate::analysis::blockers::{Awaited, waits_to_the_end};
 use crate::analysis::place::{Place, Places};
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
+use crate::analysis::waits::place_label;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline};
+use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
 /// Tasks of one spawn location whose number only grew.
@@ -30,6 +32,8 @@ pub struct MaybeLeaked {
     pub idle: u64,
     /// The time for which their number grew, in ns.
     pub over_ns: u64,
+    /// Where the task waits that has waited longest: `src/shop.rs:17, Receiver`; `None` if that isn't known.
+    pub at: Option<String>,
     spots: Vec<Spot>,
 }
 
@@ -68,6 +72,9 @@ impl Finding for MaybeLeaked {
             0 => "None ended.".to_owned(),
             n => format!("{} ended.", count(n, "other")),
         });
+        if let Some(at) = &self.at {
+            said.add(format!("The one that has waited longest waits at {}.", clean(at)));
+        }
         said
     }
 }
@@ -117,7 +124,11 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<MaybeLeaked>
     }
     let mut found = Vec::new();
     for (number, &place) in places.all.iter().enumerate() {
-        found.extend(groups[number].judge(place, over_ns));
+        let Some(mut leak) = groups[number].judge(place, over_ns) else { continue };
+        let longest = leak.spots.first();
+        let wait = longest.and_then(|spot| waits_to_the_end(timeline, shutdown, spot.task));
+        leak.at = wait.map(|(_, wait)| place_label(wait)).filter(|at| !at.is_empty());
+        found.push(leak);
     }
     crate::util::sort::by_key(&mut found, |leak| (Reverse(leak.alive), leak.place));
     found
@@ -193,6 +204,7 @@ impl Group {
             ended: all_ended,
             idle: self.idle.n,
             over_ns,
+            at: None,
             spots: std::mem::take(&mut self.idle.longest),
         })
     }

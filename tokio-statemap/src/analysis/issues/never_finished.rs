@@ -263,6 +263,8 @@ struct Group {
     for_permits: Spots,
     for_nothing: Spots,
     for_others: Spots,
+    /// The tasks that waited for long for a peer to read, or to end.
+    for_peers: Spots,
     /// The number of `for_others` that wait for something unknown.
     unknown: u64,
 }
@@ -300,7 +302,10 @@ pub(super) fn find(
             Some((spot, waiting)) if spot.length_ns >= long_ns => {
                 let awaited = Awaited::from_waiting(waiting);
                 may_be_outside |= matches!(awaited, Awaited::Outside | Awaited::Unknown);
-                group.add_waiting(spot, awaited);
+                match waiting {
+                    Waiting::At(wait) if Awaited::is_for_peer(wait) => group.for_peers.add(spot),
+                    _ => group.add_waiting(spot, awaited),
+                }
             }
             Some(_) => {}
             None => group.add_other(shutdown, &task),
@@ -480,11 +485,12 @@ impl Group {
 impl Found {
     fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
-            let (n, longest_ns) = (group.for_others.n, group.for_others.longest_ns);
-            if n > 0 {
-                let stuck =
-                    Stuck { place, tasks: n, waited_ns: longest_ns, at: None, is_owed: false };
-                self.others.push((stuck, group.for_others.longest.clone()));
+            for spots in [&group.for_others, &group.for_peers] {
+                let (tasks, waited_ns) = (spots.n, spots.longest_ns);
+                if tasks > 0 {
+                    let stuck = Stuck { place, tasks, waited_ns, at: None, is_owed: false };
+                    self.others.push((stuck, spots.longest.clone()));
+                }
             }
             return;
         };

@@ -81,5 +81,18 @@ impl Sums {
             && self.threads.is_sorted_by(|a, b| a.0 < b.0)
             && self.workers.is_sorted_by(|a, b| a.0 < b.0)
             && self.rows.iter().all(|row| row.lengths.is_whole() && row.ready.is_whole())
+            && self.are_counts_possible()
+    }
+
+    /// Returns whether counts are so small that those of all records can be added.
+    fn are_counts_possible(&self) -> bool {
+        const MOST: u64 = 1 << 62;
+        let own = [self.cut_polls, self.missed_before, self.running_polls];
+        let of_workers = self.workers.iter().flat_map(|(_, of)| [of.polls, of.parks]);
+        let of_stretches = self.stretches.all().iter();
+        let of_stretches =
+            of_stretches.flat_map(|of| [of.held, of.polls, of.spawned, of.terminated]);
+        let counts = own.into_iter().chain(of_workers).chain(of_stretches);
+        counts.chain(self.rows.iter().map(|row| row.tasks)).all(|count| count < MOST)
     }
 }

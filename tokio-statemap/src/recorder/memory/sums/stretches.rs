@@ -88,6 +88,10 @@ impl Stretches {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, ticks: u64) -> &mut Stretch {
+        if self.room.is_empty() {
+            // A recorder that counts has room. A box that somebody forged may have none.
+            self.room.resize(MAX, Stretch::default());
+        }
         let since = ticks.saturating_sub(self.from);
         while since >> self.shift >= MAX as u64 {
             self.shift += 1;
