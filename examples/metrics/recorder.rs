@@ -5,17 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 
+type Value = Arc<AtomicU64>;
+
 /// The values of counters, by their keys.
 #[derive(Clone, Default)]
-pub(crate) struct Values(Arc<Mutex<Vec<(Key, Arc<AtomicU64>)>>>);
+pub(crate) struct Values(Arc<Mutex<Vec<(Key, Value)>>>);
 
 impl Values {
-    fn value(&self, key: &Key) -> Arc<AtomicU64> {
+    fn value(&self, key: &Key) -> Value {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, value)) = values.iter().find(|(known, _)| known == key) {
             return Arc::clone(value);
         }
-        let value = Arc::new(AtomicU64::new(0));
+        let value = Value::default();
         values.push((key.clone(), Arc::clone(&value)));
         value
     }

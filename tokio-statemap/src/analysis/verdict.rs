@@ -12,6 +12,7 @@ use super::statement::{
 };
 use super::waits::Waits;
 use super::workers;
+use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
 use crate::util::quantity::{human, percent};
 
@@ -62,6 +63,8 @@ pub struct Healthy {
     pub unattributed: Unattributed,
     /// Tasks that waited up to the end for most of the time. They may wait for a client that never came.
     pub stuck: Option<Stuck>,
+    /// The time for which a thread of the blocking pool ran on after all workers had stopped, in ns, if that was long.
+    pub end_waited_ns: Option<u64>,
     /// The function in which polls computed most. `None` unless the workers were busy for half of the time, polls
     /// computed for a third of that, and the function had a quarter of the CPU time.
     pub computed: Option<ComputedIn>,
@@ -152,6 +155,12 @@ impl Healthy {
         };
         let mut said = Statement::new(headline);
         said.add(rest);
+        if let Some(ns) = self.end_waited_ns {
+            said.add(format!(
+                "A thread of the blocking pool ran on for {} after the workers had stopped. Tokio waits for blocking tasks, such as a read of standard input, when a runtime is dropped.",
+                human(ns)
+            ));
+        }
         if let Some(computed) = &self.computed {
             let (share, name) = (percent(computed.share), function_name(&computed.frame));
             said.add(format!("Of what polls computed, {share} was in {name}."));
@@ -177,12 +186,31 @@ const NO_TASKS_NS: u64 = 1_000_000_000;
 pub(super) fn judge(timeline: &Timeline, facts: &Facts<'_>, waits: &Waits) -> Verdict {
     let (issues, stuck) = issues::find(timeline, facts, waits);
     match issues.is_empty() {
-        true => without_issues(facts, stuck),
+        true => without_issues(facts, stuck, end_waited_ns(timeline)),
         false => Verdict::Issues(issues),
     }
 }
 
-fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>) -> Verdict {
+/// The least time for which the end of a runtime waits for blocking tasks for that to be told, in ns.
+const SLOW_END_NS: u64 = 1_000_000_000;
+
+/// Returns for how long threads of the blocking pool went on after all workers had stopped, if that was long.
+fn end_waited_ns(timeline: &Timeline) -> Option<u64> {
+    let mut stopped_ns = None;
+    for worker in &timeline.workers {
+        let &(at_ns, state) = worker.transitions.last()?;
+        stopped_ns = stopped_ns.max((state == WorkerState::Stopped).then_some(at_ns));
+        if state != WorkerState::Stopped {
+            return None;
+        }
+    }
+    let stopped_ns = stopped_ns?;
+    let of_pool = timeline.pool.threads.iter();
+    let last_ns = of_pool.map(|thread| thread.stopped_ns.unwrap_or(timeline.end_ns)).max()?;
+    last_ns.checked_sub(stopped_ns).filter(|&ns| ns >= SLOW_END_NS)
+}
+
+fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, end_waited_ns: Option<u64>) -> Verdict {
     let recording = facts.recording;
     let busy_share = workers::busy_share(facts.workers);
     if recording.is_empty() {
@@ -207,6 +235,7 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>) -> Verdict {
         is_partial: lost.total() > lost.dropped_events,
         unattributed: facts.blame.unattributed,
         stuck,
+        end_waited_ns,
         computed: facts
             .computed
             .most(workers::running_ns(facts.workers))

@@ -186,6 +186,32 @@ fn names_what_exhausted_the_blocking_pool() {
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
 }
 
+/// A read of standard input, for which Tokio waits when the runtime is dropped.
+#[test]
+fn names_what_the_end_of_a_runtime_waited_for() {
+    let said = "A thread of the blocking pool ran on for 3.00 s after the workers had stopped. Tokio waits";
+    let ran_on = |stopped_ns, workers_stop: bool| {
+        let mut timeline = timeline(120);
+        timeline.end_ns = 4_000 * MS;
+        *timeline.tasks = vec![task(1, at("src/main.rs", 1, 2), vec![poll(100 * MS, US, 0, 0)])];
+        for worker in &mut timeline.workers {
+            worker.transitions.push((990 * MS, WorkerState::Parked));
+            if workers_stop {
+                worker.transitions.push((1_000 * MS, WorkerState::Stopped));
+            }
+        }
+        timeline.pool.threads = vec![BlockingThread { thread: 9, started_ns: 0, stopped_ns }];
+        verdict(&timeline)
+    };
+    for stopped_ns in [None, Some(4_000 * MS)] {
+        let verdict = ran_on(stopped_ns, true);
+        assert!(verdict.contains(said), "{verdict}");
+    }
+    for verdict in [ran_on(Some(1_900 * MS), true), ran_on(None, false)] {
+        assert!(!verdict.contains("blocking pool"), "{verdict}");
+    }
+}
+
 #[test]
 fn says_that_ready_times_are_unknown() {
     let mut timeline = timeline(120);

@@ -1,5 +1,6 @@
 //! The pinned windows in a black box: what a capture takes of them.
 
+#[cfg(feature = "read")]
 use std::sync::Arc;
 
 use crate::recorder::memory::eviction::pinned::{PinnedWindow, PinnedWindows};
