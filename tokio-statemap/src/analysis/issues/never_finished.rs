@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Awaited, HeldBy, Holds, LastWaits, wait_to_the_end, waits_to_the_end,
+    Awaited, HeldBy, Holds, LastWaits, WokenFrom, wait_to_the_end, waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -281,6 +281,7 @@ pub(super) fn find(
     };
     let long_ns = LONG_WAIT_NS.max((whole_ns / 2).min(LONG_IN_ANY_CASE_NS));
     let shutdown = Shutdown::from_timeline(timeline);
+    let woken_from = WokenFrom::new(timeline);
     let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
     // A task that holds a permit may wait for something outside.
@@ -300,7 +301,11 @@ pub(super) fn find(
         let group = &mut groups[number];
         match wait_to_the_end(timeline, shutdown, &task) {
             Some((spot, waiting)) if spot.length_ns >= long_ns => {
-                let awaited = Awaited::from_waiting(waiting);
+                let mut awaited = Awaited::from_waiting(waiting);
+                let is_unsure = matches!(awaited, Awaited::Task | Awaited::Unknown);
+                if is_unsure && woken_from.is_outside(shutdown, &task) {
+                    awaited = Awaited::Outside;
+                }
                 may_be_outside |= matches!(awaited, Awaited::Outside | Awaited::Unknown);
                 match waiting {
                     Waiting::At(wait) if Awaited::is_for_peer(wait) => group.for_peers.add(spot),
@@ -391,6 +396,10 @@ fn most_stuck(
         if stuck.place.is_of_dependency() && !wait.lines().into_iter().any(is_own) {
             continue;
         }
+        // What is awaited in a function of a library without a name isn't known: it may be the next connection.
+        if wait.lines().into_iter().all(|line| line.awaits.is_some_and(is_nameless)) {
+            continue;
+        }
         stuck.at = label_of(wait);
         // If all of them wait there.
         let is_same = |spot| wait_of(spot).is_some_and(|other| std::ptr::eq(other, wait));
@@ -403,6 +412,12 @@ fn most_stuck(
         most = most.or(Some(stuck));
     }
     most
+}
+
+/// Returns whether a function is a library's whose name tells nothing, as in an optimised build.
+fn is_nameless(frame: &StackFrame) -> bool {
+    frame.origin == FrameOrigin::Dependency
+        && (frame.short() == "poll" || frame.function.starts_with("an async fn"))
 }
 
 /// Returns whether somebody owes what is awaited there: a lock, a permit, or room in a channel, or an answer if there were
