@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::hooks::{self, Hooks};
 use crate::recorder::Recorder;
 use crate::recorder::TokioHooks;
+use crate::recorder::background::sample_pool;
 #[cfg(feature = "html")]
 use crate::recorder::background::stalled_since;
 #[cfg(has_recover)]
@@ -404,7 +405,11 @@ impl Collector {
 
     /// Returns what a [`snapshot`](Self::snapshot) is made of. All locks of the recorder are released by then.
     pub(crate) fn capture(&self) -> Snapshot {
-        Snapshot::take(&self.recorder, false)
+        let mut snapshot = Snapshot::take(&self.recorder, false);
+        let capture = &mut snapshot.capture;
+        // Recording may have been stopped just now, as the outputs are to be written.
+        capture.samples.beside.append(&mut sample_pool(&self.recorder, capture.end));
+        snapshot
     }
 
     /// Writes the page of all that is kept up to now to the file `path`, which is replaced once the page is complete. The

@@ -157,7 +157,7 @@ impl Healthy {
         said.add(rest);
         if let Some(ns) = self.end_waited_ns {
             said.add(format!(
-                "A thread of the blocking pool ran on for {} after the workers had stopped. Tokio waits for blocking tasks, such as a read of standard input, when a runtime is dropped.",
+                "A thread of the blocking pool ran on for {} after the workers had stopped. Unless a runtime is shut down in the background, Tokio waits for blocking tasks at its end, such as a read of standard input.",
                 human(ns)
             ));
         }
@@ -196,6 +196,10 @@ const SLOW_END_NS: u64 = 1_000_000_000;
 
 /// Returns for how long threads of the blocking pool went on after all workers had stopped, if that was long.
 fn end_waited_ns(timeline: &Timeline) -> Option<u64> {
+    if !timeline.gaps.is_empty() {
+        // The end of a thread may have been in one.
+        return None;
+    }
     let mut stopped_ns = None;
     for worker in &timeline.workers {
         let &(at_ns, state) = worker.transitions.last()?;

@@ -32,7 +32,7 @@
 //! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
 //! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
-//! | `beside` | the same as `samples`: what another thread did while a poll waited for a lock |
+//! | `beside` | the same as `samples`: what another thread did while a poll waited for a lock; at the end of the run, where tasks wait for the blocking pool, what its threads did |
 //! | `cpu` | `[samples, cpu, functions]` of a stack that polls computed in: see below |
 //! | `runLocations` | `[place, isRoot, tasks, workerPolls, held, offWorker, longPolls, longHeld, readySum, polls, ready]`: see below |
 //! | `runLongest` | `[task, location, start, length, worker, isCut]` of one of the run's longest polls: see below |

@@ -33,7 +33,7 @@ fn add_requests(meta: &mut Value) {
         "cut": 1, "lost": 2, "open": 3,
         "rows": [{
             "count": 1, "name": "request GET /invoice", "own": 40, "parts": parts, "running": 40, "slowest": parts,
-            "longest": [{ "parts": parts, "row": 1, "shown": [1000, 1100] }, { "parts": parts, "row": null, "shown": null }],
+            "longest": [{ "isEarly": false, "parts": parts, "row": 1, "shown": [1000, 1100] }, { "isEarly": true, "parts": parts, "row": null, "shown": null }],
             "target": "shop", "times": [100, 100, 100, 100, 100], "total": 100,
         }],
     });

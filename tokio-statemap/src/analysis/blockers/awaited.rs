@@ -43,8 +43,9 @@ const PERMITS: [&str; 5] = [
     "Sender::reserve",
 ];
 
-/// Of these, parts of the paths of functions that wait for a peer to go on: to read what is written to it, or to end.
-const PEERS: [&str; 3] = ["tokio::io::util::write", "tokio::io::util::flush", "tokio::process::"];
+/// Of these, the paths of functions that wait for a peer to go on: to read what is written to it, or to end.
+const PEERS: [&str; 3] =
+    ["tokio::io::util::write", "tokio::io::util::flush", "tokio::process::Child::wait"];
 
 /// The most functions of one wait that are looked at: a file may have any number of them.
 const MOST: usize = 1 << 12;
@@ -82,9 +83,15 @@ impl Awaited {
     /// Returns whether a wait is for a peer that is to read, or to end, and for nothing else. An idle server waits for what its
     /// peers send.
     pub(in crate::analysis) fn is_for_peer(wait: &Wait) -> bool {
-        let leaves = Self::leaves(wait);
-        let is_peer = |name: &str| PEERS.iter().any(|path| name.contains(path));
-        leaves.len() == 1 && leaves[0] == Self::Outside && any_function(wait, is_peer)
+        let mut frames = &wait.frames;
+        while let [frame] = &frames[..] {
+            if frame.awaits.is_empty() {
+                let name = without_types(frame.function.function.trim_start_matches("async "));
+                return PEERS.iter().any(|path| name.starts_with(path));
+            }
+            frames = &frame.awaits;
+        }
+        false
     }
 
     /// Returns whether a wait is for the one answer to a request.

@@ -43,20 +43,24 @@ struct BlockedThreads {
 const MOST_FUNCTIONS: usize = 2;
 
 impl BlockedThreads {
-    /// Looks at the samples of the pool's threads, which are samples of no poll.
+    /// Looks at the samples that were taken at the end, of threads that are no workers and polled nothing.
     fn find(timeline: &Timeline) -> Self {
-        let is_of_pool =
-            |number: u32| timeline.pool.threads.iter().any(|thread| thread.thread == number);
         let mut seen: Map<(StackFrame, String), u64> = Map::default();
-        let mut found = Self::default();
+        let (mut found, mut blocked) = (Self::default(), 0);
         for sample in &timeline.long_polls.beside {
-            if sample.at_ns != sample.poll_start_ns || !is_of_pool(sample.thread) {
+            if [sample.at_ns, sample.poll_start_ns] != [timeline.end_ns; 2] {
                 continue;
             }
             found.of += 1;
-            if let Some((function, cause)) = blamed_for_blocking(sample) {
+            let blames = sample.blocked_in.as_ref().and_then(|_| blamed_for_blocking(sample));
+            if let Some((function, cause)) = blames {
                 *seen.get_or_default((function.clone(), cause)) += 1;
+                blocked += 1;
             }
+        }
+        // If most of them run, those that are blocked aren't the reason.
+        if blocked <= found.of / 2 {
+            return Self::default();
         }
         for ((function, cause), threads) in seen {
             found.functions.push((function, cause, threads));
@@ -72,11 +76,11 @@ impl BlockedThreads {
             format!("{threads} {were} in {} and {cause}", function_name(function))
         };
         let all: Vec<_> = self.functions.iter().map(in_function).collect();
-        let looked_at = match self.of {
-            1 => "the thread of the pool that was looked at".to_owned(),
-            of => format!("the {of} threads of the pool that were looked at"),
-        };
-        (!all.is_empty()).then(|| format!("At the end, of {looked_at}, {}.", all.join(", and ")))
+        let of = self.of;
+        (!all.is_empty()).then(|| match of {
+            1 => format!("At the end, of its threads {}.", all.join(", and ")),
+            _ => format!("At the end, of {of} of its threads, {}.", all.join(", and ")),
+        })
     }
 }
 

@@ -251,6 +251,8 @@ pub(super) struct Found {
     pub(super) stuck: Option<Stuck>,
     /// All other tasks that waited for long, with the longest of their waits.
     others: Vec<(Stuck, Vec<Spot>)>,
+    /// The same of those that waited for a peer to read, or to end.
+    for_peers: Vec<(Stuck, Vec<Spot>)>,
 }
 
 /// The tasks of one spawn location.
@@ -357,7 +359,9 @@ pub(super) fn find(
             never.holds = first.and_then(|wait| Holds::find(last, wait, long_ns));
         }
     }
-    found.stuck = most_stuck(timeline, shutdown, waits, std::mem::take(&mut found.others));
+    for others in [std::mem::take(&mut found.others), std::mem::take(&mut found.for_peers)] {
+        found.stuck = found.stuck.take().or_else(|| most_stuck(timeline, shutdown, waits, others));
+    }
     found
 }
 
@@ -500,11 +504,13 @@ impl Group {
 impl Found {
     fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
-            for spots in [&group.for_others, &group.for_peers] {
+            for (spots, others) in
+                [(&group.for_others, &mut self.others), (&group.for_peers, &mut self.for_peers)]
+            {
                 let (tasks, waited_ns) = (spots.n, spots.longest_ns);
                 if tasks > 0 {
                     let stuck = Stuck { place, tasks, waited_ns, at: None, is_owed: false };
-                    self.others.push((stuck, spots.longest.clone()));
+                    others.push((stuck, spots.longest.clone()));
                 }
             }
             return;

@@ -37,6 +37,7 @@ use watcher::Watcher;
 use crate::recorder::hot::{Shared, woken};
 use crate::recorder::kept::Filled;
 use crate::recorder::process;
+use crate::recorder::watch::Sample;
 use crate::sys::filter;
 use crate::util::message::warn;
 
@@ -78,9 +79,17 @@ pub(crate) fn stalled_since(recorder: &Shared, time: Duration) -> Option<u64> {
     watcher::stalled_since(recorder, time)
 }
 
-/// Takes the stacks of threads of the blocking pool, if tasks wait for one.
-pub(crate) fn sample_pool(recorder: &Shared) {
-    watcher::sample_pool(recorder);
+/// The time after the end of what is recorded for which threads are still in what they did then, in ns.
+const SOON_NS: u64 = 500_000_000;
+
+/// Returns samples of the threads of the blocking pool, if tasks wait for one, as they are at `end`, in ticks: nothing if that is
+/// long ago.
+pub(crate) fn sample_pool(recorder: &Shared, end: u64) -> Vec<Sample> {
+    let clock = &recorder.kept.clock;
+    match clock.length_ns(end, clock.ticks()) < SOON_NS {
+        true => watcher::sample_pool(recorder, end),
+        false => Vec::new(),
+    }
 }
 
 /// The number of rounds between two looks at seccomp filters: some seconds. The first filter is noticed at once.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::recorder::hot::Shared;
-use crate::recorder::watch::BETWEEN_LOOKS;
+use crate::recorder::watch::{BETWEEN_LOOKS, Sample};
 
 /// Nothing is known of polls that go on.
 pub(super) fn stalled_since(_: &Shared, _: Duration) -> Option<u64> {
@@ -11,7 +11,9 @@ pub(super) fn stalled_since(_: &Shared, _: Duration) -> Option<u64> {
 }
 
 /// No stack is known.
-pub(super) fn sample_pool(_: &Shared) {}
+pub(super) fn sample_pool(_: &Shared, _: u64) -> Vec<Sample> {
+    Vec::new()
+}
 
 /// A watcher that looks at nothing.
 #[derive(Default)]

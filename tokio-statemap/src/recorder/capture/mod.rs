@@ -15,7 +15,6 @@ use std::time::Duration;
 pub(crate) use pinned::PinnedState;
 
 use crate::config::CollectorConfig;
-use crate::recorder::background;
 use crate::recorder::calls::profile::Counted;
 use crate::recorder::chains::table::Places;
 use crate::recorder::clock::{Account, TickScale};
@@ -140,9 +139,6 @@ impl Calls {
     }
 }
 
-/// The time after the end of recording for which threads are still in what they did then, in ns.
-const SOON_NS: u64 = 500_000_000;
-
 impl Capture {
     pub(super) fn take(recorder: &Shared, then: Then) -> Self {
         let kept = &recorder.kept;
@@ -152,11 +148,6 @@ impl Capture {
             kept.clock.check_source();
         }
         let records = kept.records(then);
-        let ended = records.windows.all.last().and_then(|window| window.to);
-        // Recording is stopped before the outputs are written. Much later, threads do other things.
-        if ended.is_none_or(|end| kept.clock.length_ns(end, records.now) < SOON_NS) {
-            background::sample_pool(recorder);
-        }
         let samples = lock(&recorder.samples).clone();
         let cpu = lock(&recorder.cpu).clone();
         let steal = recorder.machine.steal_counts();

@@ -90,7 +90,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestSpan {
-    /// The task that was in it last; `None` if nothing is known of that task, as it is one of another runtime.
+    /// The task that was in it last; `None` if nothing is known of that task: it is one of another runtime, or too long ago.
     pub task: Option<TaskKey>,
     /// When it opened, in ns since recording began.
     pub opened_ns: u64,

@@ -93,6 +93,8 @@ impl Sums {
         let of_stretches =
             of_stretches.flat_map(|of| [of.held, of.polls, of.spawned, of.terminated]);
         let counts = own.into_iter().chain(of_workers).chain(of_stretches);
-        counts.chain(self.rows.iter().map(|row| row.tasks)).all(|count| count < MOST)
+        let of_rows = self.rows.iter();
+        let of_rows = of_rows.flat_map(|of| [of.tasks, of.worker_polls, of.off_worker_polls]);
+        counts.chain(of_rows).all(|count| count < MOST)
     }
 }

@@ -198,7 +198,9 @@ impl crate::util::plain::Plain for Stretches {
 impl Stretches {
     /// Returns whether it refers to rows that are there.
     pub(super) fn are_whole(&self, is_row: &dyn Fn(u32) -> bool) -> bool {
-        let is_one = |stretch: &Stretch| stretch.longest.0 == 0 || is_row(stretch.longest.1);
+        let is_one = |stretch: &Stretch| {
+            stretch.polls == 0 && stretch.longest.0 == 0 || is_row(stretch.longest.1)
+        };
         self.all().iter().all(is_one)
     }
 }

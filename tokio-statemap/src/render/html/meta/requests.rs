@@ -22,7 +22,13 @@ pub(super) fn requests(
             let (from_ns, to_ns) = span.within(run.begin_ns, run.end_ns)?;
             Some((drawn(from_ns), drawn(to_ns)))
         });
-        object(&[("parts", &parts(&span.parts)), ("row", &place), ("shown", &shown)])
+        let is_early = run.is_some_and(|run| span.opened_ns < run.begin_ns);
+        object(&[
+            ("isEarly", &is_early),
+            ("parts", &parts(&span.parts)),
+            ("row", &place),
+            ("shown", &shown),
+        ])
     };
     let row = |row: &Request| {
         let of = row.times;

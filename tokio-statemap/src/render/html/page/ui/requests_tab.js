@@ -87,7 +87,7 @@ const oneSpan = (section, span, show) => {
   const places = parts.causes.filter(([state]) => state === most?.[0]).slice(0, 1);
   return [
     shown === null ? `${length}, outside of what is shown`
-      : make("button", { type: "button", class: "step", onclick: () => show(section, span) }, `${length} at ${formatMoment(shown[0], 6)}`),
+      : make("button", { type: "button", class: "step", onclick: () => show(section, span) }, `${length} ${span.isEarly ? "from before what is shown" : `at ${formatMoment(shown[0], 6)}`}`),
     make("span", { class: "source", title: places.map(([, place]) => titleText(place)).join("") },
       [...did, ...places.map(([, place]) => `${most[2]} ${shorten(visible(place), 80)}`)].join(" ")),
   ];
