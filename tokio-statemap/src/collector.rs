@@ -652,8 +652,7 @@ impl Collector {
     ///   that led to none (`dump_limit`, or an error).
     ///
     /// The waiting tasks and the longest poll need a [`snapshot`](Self::snapshot). They are found anew if that takes less
-    /// than 1 % of the time since they were found last, or after 15 s. A snapshot takes some 100 MB for a million events for that
-    /// moment, so a process with little memory should have a smaller `max_events`. Call it on a thread that may block.
+    /// than 1 % of the time since they were found last, or after 15 s. Call it on a thread that may block.
     ///
     /// # Examples
     ///

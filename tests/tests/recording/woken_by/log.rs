@@ -15,8 +15,9 @@ use tokio_statemap::timeline::TaskKey;
 thread_local! {
     /// What this thread does, if it is something that wakes others.
     static DOES: Cell<Option<WokenBy>> = const { Cell::new(None) };
-    /// The task that ended last on this thread, if nothing was polled since. Tokio then wakes who waits for its end.
-    static ENDED: Cell<Option<WokenBy>> = const { Cell::new(None) };
+    /// The tasks that ended last on this thread, the last one first, if nothing was polled since. Tokio then wakes who waits for
+    /// the end of one of them: as a task ends, others may be dropped with its future.
+    static ENDED: Cell<[Option<WokenBy>; 2]> = const { Cell::new([None; 2]) };
 }
 
 /// Calls `f` while this thread is known as `by`.
@@ -27,8 +28,8 @@ pub(super) fn acting_as<R>(by: WokenBy, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Who wakes a task. If that isn't known for sure, it may be the second.
-type By = (WokenBy, Option<WokenBy>);
+/// Who wakes a task. If that isn't known for sure, it may be one of the others.
+type By = (WokenBy, [Option<WokenBy>; 2]);
 
 /// The polls and the wakes of a task, in one order of time.
 #[derive(Debug, Default)]
@@ -77,7 +78,7 @@ impl Log {
     pub(super) fn abort(&self, task: &JoinHandle<()>) {
         let task_key = key(task.id());
         self.add(task_key, |happened, _| happened.is_aborted = true);
-        self.wake(task_key, (DOES.get().expect("a poll"), None), || task.abort());
+        self.wake(task_key, (DOES.get().expect("a poll"), [None; 2]), || task.abort());
     }
 
     pub(super) fn is_aborted(&self, task: TaskKey) -> bool {
@@ -119,7 +120,7 @@ impl Happened {
             // It came as the poll before had begun, before the log says so.
             by.extend(started.map(|wake| wake.by).next_back());
         }
-        by.into_iter().flat_map(|(by, or)| [Some(by), or]).flatten().collect()
+        by.into_iter().flat_map(|(by, [or, else_by])| [Some(by), or, else_by]).flatten().collect()
     }
 }
 
@@ -127,7 +128,8 @@ impl<F> Drop for Logged<F> {
     fn drop(&mut self) {
         // A task that is aborted ends as its future is dropped.
         if let (false, Some(id)) = (self.is_root, tokio::task::try_id()) {
-            ENDED.set(Some(WokenBy::Task(key(id))));
+            let [before, _] = ENDED.get();
+            ENDED.set([Some(WokenBy::Task(key(id))), before]);
         }
     }
 }
@@ -164,7 +166,7 @@ impl<F: Future> Future for Logged<F> {
         let polled = acting_as(WokenBy::Task(task), || {
             this.future.as_mut().poll(&mut Context::from_waker(&waker))
         });
-        ENDED.set(polled.is_ready().then_some(WokenBy::Task(task)));
+        ENDED.set([polled.is_ready().then_some(WokenBy::Task(task)), None]);
         polled
     }
 }
@@ -184,7 +186,7 @@ impl Wake for Logging {
     fn wake_by_ref(self: &Arc<Self>) {
         // What says nothing of itself is a worker between two polls.
         let by = match DOES.get() {
-            Some(by) => (by, None),
+            Some(by) => (by, [None; 2]),
             None => (WokenBy::Runtime, ENDED.get()),
         };
         self.log.wake(self.task, by, || self.waker.wake_by_ref());
