@@ -79,7 +79,7 @@ use crate::util::sync::lock;
 /// ```
 pub struct Collector {
     recorder: Recorder,
-    /// What metrics tell beyond the sums.
+    /// Where tasks wait and what held a worker lately, for metrics.
     lately: LatelyFound,
 }
 

@@ -72,11 +72,9 @@ impl Blame {
 
     /// Returns the function, with its file and line if it was blocked there. Where it computes, each sample shows another line.
     pub(super) fn place(self) -> Option<StackFrame> {
-        let mut frame = self.frames.heaviest()?.clone();
-        if self.function.line.is_none() {
-            (frame.file, frame.line) = (None, None);
-        }
-        Some(frame)
+        let frame = self.place_in_file()?;
+        let file = frame.file.filter(|_| frame.line.is_some());
+        Some(StackFrame { file, ..frame })
     }
 }
 

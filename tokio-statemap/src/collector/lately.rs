@@ -1,7 +1,6 @@
-//! Keeps what metrics tell beyond the sums for some time.
+//! Keeps those metrics for some time that need a snapshot.
 //!
-//! A snapshot is needed for it, which takes some 50 ms for a million events: with a scrape each second that would be a
-//! twentieth of a processor.
+//! A snapshot takes some 50 ms for a million events. One for each scrape, once a second, would be a twentieth of a processor.
 
 use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
@@ -10,13 +9,13 @@ use crate::render::prometheus::Lately;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// The part of the time that is spent on it: one of so many, unless what was found would be older than [`OLDEST`].
+/// A snapshot is taken for one part in so many of the time, unless its metrics would be older than [`OLDEST`].
 const ONE_OF: u32 = 100;
 
-/// The greatest age of what was found. The first snapshot may take long, as functions are looked up.
+/// The greatest age of these metrics. The first snapshot may take long, as functions are looked up.
 const OLDEST: Duration = Duration::from_secs(15);
 
-/// What was found last.
+/// The metrics of the last snapshot.
 #[derive(Debug, Default)]
 pub(super) struct LatelyFound {
     found: Mutex<Option<Found>>,
@@ -27,13 +26,13 @@ pub(super) struct LatelyFound {
 #[derive(Debug)]
 struct Found {
     lately: Lately,
-    /// When it was begun to look for it, and for how long it stays.
+    /// When the snapshot was begun, and for how long its metrics stay.
     at: Instant,
     stays: Duration,
 }
 
 impl LatelyFound {
-    /// Returns what was found, or what is found in a snapshot by `take` if that is long ago.
+    /// Returns the metrics that are kept, or those of a new snapshot by `take` if they are too old.
     pub(super) fn get(&self, now: Instant, take: impl FnOnce() -> Timeline) -> Lately {
         if let Some(found) = &*lock(&self.found) {
             if now.saturating_duration_since(found.at) < found.stays {

@@ -43,7 +43,7 @@ const PERMITS: [&str; 5] = [
     "Sender::reserve",
 ];
 
-/// Of these, the paths of functions that wait for a peer to go on: to read what is written to it, or to end.
+/// The paths among these that wait for a peer. It must read what is written to it, or end.
 const PEERS: [&str; 3] =
     ["tokio::io::util::write", "tokio::io::util::flush", "tokio::process::Child::wait"];
 
@@ -80,8 +80,7 @@ impl Awaited {
         Self::leaves(wait).into_iter().find(|leaf| matches!(leaf, Self::Lock | Self::Permit))
     }
 
-    /// Returns whether a wait is for a peer that is to read, or to end, and for nothing else. An idle server waits for what its
-    /// peers send.
+    /// Returns whether a wait is only for a peer that must read, or end. An idle server waits for its peers to send.
     pub(in crate::analysis) fn is_for_peer(wait: &Wait) -> bool {
         let mut frames = &wait.frames;
         while let [frame] = &frames[..] {

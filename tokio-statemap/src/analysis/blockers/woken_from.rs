@@ -1,13 +1,12 @@
-//! Whether waits are ended from outside of the program, as those who ended the earlier ones show.
+//! Tells by who ended earlier waits at a place whether they end from outside of the program.
 //!
 //! The functions of a library say little of what they wait for: in an optimised build, `axum::serve` waits in a function called
 //! `poll`.
 
 use crate::trace::timeline::{Shutdown, Task, Timeline};
-use crate::trace::wait_id::WaitId;
 use crate::trace::woken_by::WokenBy;
 
-/// How many waits ended at each place, and how many of these the runtime ended.
+/// For each place, the number of waits that ended, and the number of these that the runtime ended.
 pub(in crate::analysis) struct WokenFrom(Vec<(u64, u64)>);
 
 impl WokenFrom {
@@ -28,18 +27,8 @@ impl WokenFrom {
     /// Returns whether the runtime, for which timers and I/O wake tasks, ended most waits at the place where a task waited to
     /// the end. Tasks that yield are woken by it, too, but that happens seldom.
     pub(in crate::analysis) fn is_outside(&self, shutdown: Shutdown, task: &Task) -> bool {
-        let ended = waits_at(shutdown, task).and_then(|wait| self.0.get(wait.index()));
+        let wait = shutdown.cut_wait(task).map_or_else(|| task.last_wait(), |cut| cut.wait);
+        let ended = wait.and_then(|wait| self.0.get(wait.index()));
         ended.is_some_and(|&(all, by_runtime)| by_runtime > all / 2)
-    }
-}
-
-/// Returns the place where a task waited to the end.
-fn waits_at(shutdown: Shutdown, task: &Task) -> Option<WaitId> {
-    if let Some(cut) = shutdown.cut_wait(task) {
-        return cut.wait;
-    }
-    match task.polls.last() {
-        Some(last) => last.wait(),
-        None => task.carried_wait.and_then(|carried| carried.wait),
     }
 }

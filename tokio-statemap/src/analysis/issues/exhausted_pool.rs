@@ -25,7 +25,7 @@ pub struct PoolShortage {
     pub place: Place,
     /// Where tasks waited longest for its threads in sum: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
     pub at: Option<String>,
-    /// What threads of the pool were blocked in at the end.
+    /// The functions in which threads of the pool were blocked at the end.
     blocked: BlockedThreads,
     meanwhile: Meanwhile,
 }

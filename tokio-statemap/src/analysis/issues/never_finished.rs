@@ -4,6 +4,7 @@
 //! finished. The evidence is what the task waits for, that other tasks of its spawn location finished, or that
 //! everything waits.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
@@ -283,7 +284,7 @@ pub(super) fn find(
     };
     let long_ns = LONG_WAIT_NS.max((whole_ns / 2).min(LONG_IN_ANY_CASE_NS));
     let shutdown = Shutdown::from_timeline(timeline);
-    let woken_from = WokenFrom::new(timeline);
+    let woken_from = LazyCell::new(|| WokenFrom::new(timeline));
     let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
     // A task that holds a permit may wait for something outside.
@@ -400,7 +401,7 @@ fn most_stuck(
         if stuck.place.is_of_dependency() && !wait.lines().into_iter().any(is_own) {
             continue;
         }
-        // What is awaited in a function of a library without a name isn't known: it may be the next connection.
+        // A library's function without a name may wait for the next connection.
         if wait.lines().into_iter().all(|line| line.awaits.is_some_and(is_nameless)) {
             continue;
         }

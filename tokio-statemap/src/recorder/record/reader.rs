@@ -367,6 +367,7 @@ mod tests {
             assert_eq!(woken_by, expected, "{record:?}");
         }
     }
+
     #[test]
     fn a_location_that_cannot_be_is_unknown() {
         for (payload, location) in [((1 << 24) - 1, Some((1 << 24) - 1)), (1 << 24, None)] {

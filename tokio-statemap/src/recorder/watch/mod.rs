@@ -56,8 +56,8 @@ pub(crate) struct BlockedIn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) all: Vec<Sample>,
-    /// What other threads did while polls waited for locks. Each is a sample of another thread than that of its poll. In a
-    /// capture also what threads of the blocking pool did at the end, each as of a poll that begins then.
+    /// Samples of other threads while polls waited for locks. Each is of another thread than its poll. A capture adds samples of
+    /// the blocking pool's threads, each as of a poll that begins at the end.
     pub(crate) beside: Vec<Sample>,
     /// The number of samples that were taken but not kept.
     pub(crate) dropped: u64,

@@ -207,7 +207,7 @@ mod tests {
             "1 page was removed again, as it alone was over `dump_limit`.",
         ];
         assert_eq!(state.close(), ends);
-        // Those of other tests in this process are counted, too.
+        // Other tests in this process count, too.
         let counted = [&PAGES.written, &PAGES.left_out].map(|pages| pages.load(Ordering::Relaxed));
         assert!(
             counted[0] >= before[0] + 3 && counted[1] >= before[1] + 4,

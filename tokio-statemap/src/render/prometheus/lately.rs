@@ -1,5 +1,4 @@
-//! What metrics tell beyond the sums: where tasks wait just now, and the poll that held a worker longest in the last
-//! minute.
+//! The metrics that need a snapshot: where tasks wait just now, and the poll that held a worker longest in the last minute.
 
 use std::cmp::Reverse;
 

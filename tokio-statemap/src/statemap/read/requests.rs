@@ -2,7 +2,7 @@
 
 use super::part::{Part, RequestSpanEntry, SpanPartsEntry};
 use crate::trace::profile::PerCall;
-use crate::trace::requests::{Cause, MOST_LONGEST, PartState, Parts, Request, RequestSpan};
+use crate::trace::requests::{Cause, LONGEST, PartState, Parts, Request, RequestSpan};
 
 /// The most rows: a recording tells as many apart, and has one for all others.
 const MOST: usize = 1001;
@@ -52,9 +52,9 @@ fn add_span(rows: &mut [Request], entry: RequestSpanEntry) -> Result<(), String>
     if row.longest.last().is_some_and(|last| last.parts.length_ns < parts.length_ns) {
         return Err("`requestSpans` must have the longest span of a request first".to_owned());
     }
-    if row.longest.len() as u64 == row.parts.spans.min(MOST_LONGEST as u64) {
+    if row.longest.len() as u64 == row.parts.spans.min(LONGEST as u64) {
         return Err(format!(
-            "`requestSpans` has more spans of a request than it has, or over {MOST_LONGEST}"
+            "`requestSpans` has more spans of a request than it has, or over {LONGEST}"
         ));
     }
     row.longest.push(RequestSpan { task, opened_ns, parts });

@@ -181,9 +181,7 @@ impl PartState {
 }
 
 /// The most spans that are kept one by one of a kind.
-#[cfg(feature = "read")]
-pub(crate) const MOST_LONGEST: usize = LONGEST;
-const LONGEST: usize = 10;
+pub(crate) const LONGEST: usize = 10;
 
 impl Requests {
     /// Returns the number of spans in the rows.

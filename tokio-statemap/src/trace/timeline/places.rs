@@ -66,11 +66,7 @@ impl Timeline {
         if task.terminated_ns.is_some() || task.ready_ns.is_some() {
             return Waiting::Unknown;
         }
-        let id = match task.polls.last() {
-            Some(last) => last.wait(),
-            None => task.carried_wait.and_then(|carried| carried.wait),
-        };
-        self.waiting(id)
+        self.waiting(task.last_wait())
     }
 
     pub(crate) fn waiting(&self, id: Option<WaitId>) -> Waiting<'_> {

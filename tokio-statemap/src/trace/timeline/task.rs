@@ -63,6 +63,14 @@ impl Task {
         })
     }
 
+    /// Returns where it waits, or waited last; `None` if that isn't known.
+    pub(crate) fn last_wait(&self) -> Option<WaitId> {
+        match self.polls.last() {
+            Some(last) => last.wait(),
+            None => self.carried_wait.and_then(|carried| carried.wait),
+        }
+    }
+
     /// Iterates over the state transitions: the time in ns, which never goes back, and the state
     /// from then on.
     pub fn transitions(&self) -> impl Iterator<Item = (u64, TaskState)> + '_ {

@@ -29,8 +29,14 @@ export const actionsOn = (view) => {
       if (item !== null && item.y >= view.pinned) view.scrollTo(item.y - view.pinned - 40);
     }
   };
+  /** Zooms to a time, with some room beside it. */
+  const zoomAround = (from, to) => {
+    const margin = Math.max((to - from) * 0.12, 20);
+    view.jumpTo(from - margin, to + margin);
+  };
   const actions = {
     reveal,
+    zoomAround,
     /** Selects the target, and moves the view to it without zooming. */
     show(target) {
       view.select(target);
@@ -45,8 +51,8 @@ export const actionsOn = (view) => {
       view.select(target);
       reveal(target);
       const [from, to] = timesOf(target);
-      const margin = target.kind === "range" || target.kind === "group" ? 0 : Math.max((to - from) * 0.12, 20);
-      view.jumpTo(from - margin, to + margin);
+      if (target.kind === "range" || target.kind === "group") view.jumpTo(from, to);
+      else zoomAround(from, to);
     },
     /** Goes on to the first poll that the selected one woke, or, if `by` is negative, back to the one that woke its task. */
     follow(by) {

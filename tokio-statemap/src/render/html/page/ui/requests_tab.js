@@ -30,21 +30,17 @@ const REQUEST_PARTS = [
 
 const LATE_BEHIND = "of it while no worker looked for timers and I/O, behind";
 
-/** The space around a span that is shown, as a part of its length. */
-const AROUND_SPAN = 0.12;
-
-/** Fills the tab, and shows it if there are requests. `reveal(target)` scrolls to a lane. */
-export const prepareRequests = (view, { reveal }) => {
+/** Fills the tab, and shows it if there are requests. `reveal(target)` scrolls to a lane, `zoomAround(from, to)` zooms to a time. */
+export const prepareRequests = (view, { reveal, zoomAround }) => {
   const of = view.model.sections.filter(({ requests }) => requests);
   const all = of.map(({ requests }) => requests);
   if (all.length === 0) return;
   const rows = of.flatMap(({ requests, index }) => requests.rows.map((row) => ({ ...row, section: index })));
   const show = (section, { shown: [t0, to], row }) => {
     const t1 = Math.max(to, t0 + 1);
-    const margin = Math.max((t1 - t0) * AROUND_SPAN, 20);
     view.select({ kind: "range", t0, t1 });
     if (row !== null) reveal({ kind: "row", section, row });
-    view.jumpTo(t0 - margin, t1 + margin);
+    zoomAround(t0, t1);
   };
   const pane = byId("pane-requests");
   const draw = () => pane.replaceChildren(
