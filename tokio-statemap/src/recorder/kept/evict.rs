@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::config::Keep;
 use crate::recorder::kept::Kept;
-use crate::recorder::kept::limits::{chunk_records, chunks_in_all};
+use crate::recorder::kept::limits::{batch_events, chunk_records, chunks_in_all};
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::eviction::{Eviction, Limits};
 use crate::recorder::process;
@@ -96,7 +96,14 @@ impl Kept {
         let Some(mut eviction) = self.lock_eviction() else { return };
         let Some(mut memory) = try_lock(&self.memory) else { return };
         let Some(mut windows) = try_lock(&self.windows) else { return };
-        if !self.stage(&mut eviction, windows.evictable_until()) && !eviction.is_behind() {
+        let at_least = windows.evictable_until();
+        // Few at a time would each cost as much as the code and the tables that the processor has to fetch for it.
+        let kept = self.max_stored(&eviction);
+        let is_much = lock(&self.store).exceeds_by(kept, batch_events(&self.config));
+        if !is_much && at_least.is_none() && !eviction.is_behind() {
+            return;
+        }
+        if !self.stage(&mut eviction, at_least) && !eviction.is_behind() {
             return;
         }
         memory.sums.expect_long_poll(&|| self.long_poll_ticks());

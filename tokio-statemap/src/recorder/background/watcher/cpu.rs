@@ -23,6 +23,9 @@ const BETWEEN: Duration = Duration::from_millis(10);
 /// The time after which a thread that hasn't answered is no longer waited for: it is idle.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// The time between two looks at the signals that a worker blocks. Such a look takes longer than a sample.
+const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
+
 /// The most CPU time that one sample stands for, in ns.
 const MOST_NS: u64 = 100_000_000;
 
@@ -54,6 +57,8 @@ struct Counted {
     of: Option<(i32, u64)>,
     /// The thread's CPU time at its last sample, or at the first look at it, in ns.
     cpu_ns: u64,
+    /// The time of the last look at the signals that the thread blocks, at which it could be asked.
+    checked_at: Option<Instant>,
 }
 
 impl Counted {
@@ -63,7 +68,7 @@ impl Counted {
         let of = Some((thread, since?)).filter(|_| thread != 0);
         let now_ns = threads::cpu_ns_of(thread).filter(|_| of.is_some())?;
         if self.of != of {
-            *self = Self { of, cpu_ns: now_ns };
+            *self = Self { of, cpu_ns: now_ns, checked_at: None };
         }
         Some(now_ns.saturating_sub(self.cpu_ns))
     }
@@ -118,10 +123,18 @@ impl Tools {
             return;
         }
         self.budget.takes_cpu_sample();
-        match Request::new(thread, clock::ticks) {
-            Ok(request) => self.cpu.asked = Some(Asked { id, request, at: Instant::now() }),
+        let (at, counted) = (Instant::now(), self.cpu.counted(id));
+        let is_checked = counted.checked_at.is_some_and(|last| at - last < BETWEEN_CHECKS);
+        let ask = if is_checked { Request::unchecked } else { Request::new };
+        match ask(thread, clock::ticks) {
+            Ok(request) => {
+                if !is_checked {
+                    counted.checked_at = Some(at);
+                }
+                self.cpu.asked = Some(Asked { id, request, at });
+            }
             // There is no use in asking again soon.
-            Err(_) => self.cpu.counted(id).of = None,
+            Err(_) => counted.of = None,
         }
     }
 

@@ -21,14 +21,11 @@ pub(crate) fn own_stack() -> Range<u64> {
     }
 }
 
-/// Returns the number of bytes from an address of the calling thread's stack to its end, if that was asked for before, and
-/// at most `most`. Async-signal-safe.
-pub(crate) fn bytes_to_end(address: u64, most: usize) -> usize {
+/// Returns the number of bytes from an address of the calling thread's stack to its end. `None` if the address is
+/// elsewhere, or the stack wasn't asked for before. Async-signal-safe.
+pub(crate) fn bytes_to_end(address: u64) -> Option<usize> {
     let (from, to) = OWN.with(Cell::get);
-    if !(from..to).contains(&address) {
-        return most;
-    }
-    usize::try_from(to - address).map_or(most, |left| left.min(most))
+    (from..to).contains(&address).then(|| usize::try_from(to - address).ok()).flatten()
 }
 
 #[cold]

@@ -33,6 +33,8 @@ pub(super) struct OwnCopy {
     pub(super) time: u64,
     pub(super) made_at: Moment,
     pub(super) registers: Registers,
+    /// `true` if the thread has just returned from a system call. A long call that computes takes signals at its end.
+    pub(super) is_behind_call: bool,
     pub(super) copied: usize,
     pub(super) bytes: [u8; STACK_BYTES],
 }
@@ -57,7 +59,9 @@ impl Slot {
             Registers { instruction_pointer: 0, stack_pointer: 0, frame_pointer: None, link: 0 };
         let made_at = Moment { wall_ns: 0, cpu_ns: None };
         let bytes = [0; STACK_BYTES];
-        let copy = OwnCopy { now: None, time: 0, made_at, registers, copied: 0, bytes };
+        let (is_behind_call, copied) = (false, 0);
+        let copy =
+            OwnCopy { now: None, time: 0, made_at, registers, is_behind_call, copied, bytes };
         Self {
             process: AtomicU32::new(0),
             thread: AtomicI32::new(0),
@@ -108,15 +112,69 @@ impl Slot {
             let copy = &mut *self.copy.get();
             copy.made_at = Moment { wall_ns: monotonic_ns(), cpu_ns: threads::cpu_ns() };
             copy.time = copy.now.map_or(0, |now| now());
-            copy.registers = registers(&*context.cast::<libc::ucontext_t>());
-            // Behind the end of the stack is the memory of other threads. Copying that, too, would take several times as long.
-            let bytes = bytes_to_end(copy.registers.stack_pointer, STACK_BYTES);
-            copy.copied = read_memory(copy.registers.stack_pointer, &mut copy.bytes[..bytes]);
+            let context = &*context.cast::<libc::ucontext_t>();
+            copy.registers = registers(context);
+            copy.is_behind_call = is_behind_call(context);
+            copy.copied = match bytes_to_end(copy.registers.stack_pointer) {
+                Some(bytes) => copy_of_own(copy.registers.stack_pointer, bytes, &mut copy.bytes),
+                None => read_memory(copy.registers.stack_pointer, &mut copy.bytes),
+            };
         }
         if !self.has_moved(ANSWERING, ANSWERED) {
             self.stage.store(IDLE, Ordering::Release); // it was abandoned
         }
     }
+}
+
+/// Returns whether the instruction before the one at which the thread goes on is a system call. Async-signal-safe.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn is_behind_call(context: &libc::ucontext_t) -> bool {
+    let of = |register: i32| context.uc_mcontext.gregs[register as usize];
+    // The instruction saves there where it returns to.
+    of(libc::REG_RCX) == of(libc::REG_RIP)
+}
+
+/// Returns the same.
+#[cfg(target_arch = "aarch64")]
+pub(super) fn is_behind_call(context: &libc::ucontext_t) -> bool {
+    const CALL: [u8; 4] = 0xd400_0001_u32.to_le_bytes(); // svc #0
+    let mut before = [0; CALL.len()];
+    let at = context.uc_mcontext.pc.wrapping_sub(CALL.len() as u64);
+    // The thread may be in code that can be executed but not read.
+    read_memory(at, &mut before) == CALL.len() && before == CALL
+}
+
+/// Copies the stack of the calling thread from `address` on, which is in use for this many `bytes`. Returns the number of
+/// bytes that were copied. Async-signal-safe.
+///
+/// # Safety
+///
+/// The bytes are on the calling thread's stack, at addresses above its stack pointer.
+unsafe fn copy_of_own(address: u64, bytes: usize, into: &mut [u8; STACK_BYTES]) -> usize {
+    let bytes = bytes.min(into.len());
+    // Instructions are needed: the bytes are in the frames of other functions, which the compiler assumes to be private.
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: by this function's contract they can be read, and there is room for them. Test: as above.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") bytes => _, inout("rsi") address => _, inout("rdi") into.as_mut_ptr() => _,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    for (nth, word) in into[..bytes / 8 * 8].chunks_exact_mut(8).enumerate() {
+        let found: u64;
+        // SAFETY: the same.
+        unsafe {
+            std::arch::asm!(
+                "ldr {}, [{}]", out(reg) found, in(reg) address + 8 * nth as u64,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        word.copy_from_slice(&found.to_ne_bytes());
+    }
+    bytes / 8 * 8
 }
 
 #[cfg(target_arch = "x86_64")]
