@@ -11,6 +11,7 @@ use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
+use crate::util::quantity::{human, percent, share};
 
 /// The critical path of a task, such as `main`: the stretches of time on which its length depended.
 ///
@@ -51,6 +52,8 @@ pub struct PathPart {
     pub longest_ns: u64,
     /// The task of the longest stretch.
     pub longest_task: TaskKey,
+    /// `true` if all of it was spent in that task.
+    pub is_of_one_task: bool,
     /// The start of the longest stretch, in ns.
     pub longest_start_ns: u64,
 }
@@ -87,6 +90,29 @@ impl fmt::Display for PathState {
         f.write_str(self.name())
     }
 }
+
+impl PathPart {
+    /// Says what the tasks did. `None` if it isn't known.
+    fn said(&self) -> Option<String> {
+        let task = match self.is_of_one_task {
+            true => self.longest_task.to_string(),
+            false => "tasks".to_owned(),
+        };
+        let place = &self.place;
+        Some(match self.state {
+            PathState::Running => format!("{task} ran in {place}"),
+            PathState::Ready if self.is_of_one_task => {
+                format!("{task} was ready to run in {place}")
+            }
+            PathState::Ready => format!("{task} were ready to run in {place}"),
+            PathState::Waiting => format!("{task} waited at {place}"),
+            PathState::Unknown => return None,
+        })
+    }
+}
+
+/// The least share of the length that a part must have to be named.
+const NAMED: f64 = 0.2;
 
 /// A stretch of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +151,25 @@ impl CriticalPath {
         let is_unknown = |part: &&PathPart| part.state == PathState::Unknown;
         let unknown_ns: u64 = path.parts.iter().filter(is_unknown).map(|part| part.total_ns).sum();
         (path.tasks > 1 && unknown_ns <= path.length_ns / 2).then_some(path)
+    }
+
+    /// Returns a sentence about the parts that took most. `None` if most of it is unknown, or if the task itself waited, as one
+    /// does that waits for a signal.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let mut said = String::new();
+        for part in &self.parts {
+            let part_share = share(part.total_ns, self.length_ns).unwrap_or_default();
+            if part_share < NAMED {
+                break;
+            }
+            said += if said.is_empty() { ": " } else { "; " };
+            said += &format!("{} ({}) {}", human(part.total_ns), percent(part_share), part.said()?);
+        }
+        let first = self.parts.first().filter(|_| !said.is_empty())?;
+        let is_own_wait = first.state == PathState::Waiting && first.is_of_one_task;
+        (!is_own_wait || first.longest_task != self.task).then(|| {
+            format!("The critical path of {}, {}{said}.", self.task, human(self.length_ns))
+        })
     }
 
     /// Finds that of the task at this index.
@@ -268,8 +313,10 @@ impl<'t> Sums<'t> {
             total_ns: 0,
             longest_ns: 0,
             longest_task: task,
+            is_of_one_task: true,
             longest_start_ns: 0,
         });
+        part.is_of_one_task &= part.longest_task == task;
         let length_ns = step.end_ns - step.start_ns;
         part.times += 1;
         part.total_ns += length_ns;

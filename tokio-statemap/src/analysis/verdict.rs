@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::computed::ComputedIn;
+use super::critical_path::CriticalPath;
 use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
 use super::long_polls::LongPoll;
@@ -68,6 +69,9 @@ pub struct Healthy {
     /// The function in which polls computed most. `None` unless the workers were busy for half of the time, polls
     /// computed for a third of that, and the function had a quarter of the CPU time.
     pub computed: Option<ComputedIn>,
+    /// A sentence about the critical path of `main`, if it has ended and its length depended on other tasks:
+    /// see [`Report::critical_path`](super::Report::critical_path).
+    pub critical_path: Option<String>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
 }
@@ -166,6 +170,7 @@ impl Healthy {
             said.add(format!("Of what polls computed, {share} was in {name}."));
             said.add(called_from(&computed.callers, computed.are_all_callers));
         }
+        said.add(self.critical_path.clone().unwrap_or_default());
         if self.has_no_tasks {
             said.add(
                 "No spawned task was recorded. Tasks of a LocalSet, and of runtimes that a library builds, as actix-web does, are not recorded.",
@@ -245,6 +250,7 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, end_waited_ns: Option
             .most(workers::running_ns(facts.workers))
             .filter(|_| busy_share.is_some_and(|busy| busy >= BUSY))
             .cloned(),
+        critical_path: facts.critical_path.and_then(CriticalPath::sentence),
         has_no_tasks: facts.tasks == 0
             && recorded_ns >= NO_TASKS_NS
             && lost.total() == 0

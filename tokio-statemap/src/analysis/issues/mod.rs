@@ -33,6 +33,7 @@ use evidence::Finding;
 
 use super::blockers::LastWaits;
 use super::computed::Computed;
+use super::critical_path::CriticalPath;
 use super::culprits::LongPollBlame;
 use super::locations::LocationRow;
 use super::long_polls::LongPoll;
@@ -129,6 +130,7 @@ pub(super) struct Facts<'a> {
     pub(super) kept_rows: &'a [LocationRow],
     pub(super) blame: &'a LongPollBlame,
     pub(super) computed: &'a Computed,
+    pub(super) critical_path: Option<&'a CriticalPath>,
     /// The time that tasks were ready, in ns, summed over tasks.
     pub(super) ready_ns: u128,
     /// The number of tasks that were ready during all of the last events.

@@ -192,6 +192,7 @@ impl Timeline {
             off_worker.and_then(|poll| poll.describe(self, &spelling, Delay::default()));
         let waits = waits::find(self);
         let computed = Computed::from_timeline(self);
+        let critical_path = CriticalPath::find(self, &spelling);
         let facts = Facts {
             recording: &recording,
             spelling: &spelling,
@@ -200,6 +201,7 @@ impl Timeline {
             kept_rows: &found.rows,
             blame: &blame,
             computed: &computed,
+            critical_path: critical_path.as_ref(),
             ready_ns: match sums {
                 Some(sums) => whole_run::ready_ns(sums) + found.still_ready_ns,
                 None => found.ready_ns,
@@ -219,7 +221,7 @@ impl Timeline {
             requests: self.requests.clone(),
             waits,
             still_waiting: self.still_waiting(),
-            critical_path: CriticalPath::find(self, &spelling),
+            critical_path,
             recording,
             workers,
             runs: runs::find(self, rows.iter().map(|row| row.place)),
