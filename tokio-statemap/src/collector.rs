@@ -79,7 +79,7 @@ use crate::util::sync::lock;
 /// ```
 pub struct Collector {
     recorder: Recorder,
-    /// Where tasks wait and what held a worker lately, for metrics.
+    /// The metrics that need a snapshot: the places where tasks wait, and the poll that held a worker lately.
     lately: LatelyFound,
 }
 

@@ -61,7 +61,7 @@ impl Recording {
     ///
     /// # Panics
     ///
-    /// Where [`Runtime::block_on`] does.
+    /// Panics where [`Runtime::block_on`] does.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         runtime.block_on(future)
@@ -82,7 +82,7 @@ impl RecordedRuntime {
     ///
     /// # Panics
     ///
-    /// Where [`Runtime::block_on`] does.
+    /// Panics where [`Runtime::block_on`] does.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         runtime.block_on(future)

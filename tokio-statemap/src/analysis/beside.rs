@@ -1,4 +1,4 @@
-//! What other threads did while polls waited for a lock, or for another thread in another way.
+//! Finds the functions that other threads were in while polls waited for a lock, or for another thread in another way.
 
 use super::blame::is_same;
 use super::poll::PollAt;
@@ -10,8 +10,8 @@ use crate::util::map::Map;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SeenBeside {
-    /// The program's innermost function that was seen in two thirds of the polls or more beside which any was seen, at the
-    /// line at which it was seen first.
+    /// The program's innermost function that was seen on another thread in at least two thirds of the polls with such
+    /// samples, at the line at which it was seen first.
     pub frame: StackFrame,
     /// The program's functions that called it, the innermost first: up to two.
     pub callers: Vec<StackFrame>,
@@ -27,7 +27,7 @@ const MOST_STACKS: usize = 1024;
 /// The most functions of a stack that are looked at.
 const MOST_FRAMES: usize = 64;
 
-/// Other threads must be seen in one of so many polls.
+/// The least part of the polls in which other threads must be seen, as 1/n.
 const FEW: usize = 3;
 
 /// A function: its name and its file.

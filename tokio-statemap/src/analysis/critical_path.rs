@@ -1,4 +1,4 @@
-//! What the length of a program depended on: the way back from its end, from each wait to who ended it.
+//! Finds the critical path of a program, from its end back through each wait to the task that ended the wait.
 
 use std::fmt;
 
@@ -242,7 +242,7 @@ fn steps(timeline: &Timeline, index: usize, each: &mut dyn FnMut(Step)) -> Optio
     Some(last_end_ns)
 }
 
-/// When a task became ready for a poll, and the task that woke or spawned it, as far as that is known.
+/// The time at which a task became ready for a poll, and the task that woke or spawned it, as far as they are known.
 struct Woken {
     at_ns: Option<u64>,
     by: Option<TaskKey>,

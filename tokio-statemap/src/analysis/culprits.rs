@@ -41,13 +41,13 @@ pub struct Culprit {
     /// The function that another thread was in while the polls waited for a lock, which it may hold. `None` if they waited
     /// for no lock or other thread, or if no function was seen in most of them.
     pub beside: Option<SeenBeside>,
-    /// Where tasks may have awaited something while they held the lock. `None` if the polls waited for no lock, if another
-    /// thread may hold it, if nothing points to such a task, or if 16 culprits are worse.
+    /// The line at which tasks may have awaited something while they held the lock. `None` if the polls waited for no
+    /// lock, if another thread may hold it, if nothing points to such a task, or if 16 culprits are worse.
     pub let_go: Option<LetGo>,
     /// The program's functions in which the tasks of most of the polls had waited before, the innermost first, up to two.
     /// Empty if that isn't known, or if an async function of the program is seen in the polls themselves.
     pub waited_in: Vec<StackFrame>,
-    /// Where most of the tasks were spawned, by the time that they held workers.
+    /// The place where most of the tasks were spawned, by the time that they held workers.
     pub place: Place,
     /// The number of other spawn locations with such polls.
     pub other_places: usize,

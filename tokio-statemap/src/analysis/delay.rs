@@ -50,7 +50,7 @@ impl Delay {
     }
 }
 
-/// Returns whether others were delayed by so much in sum that it is harm, or the longest poll was so long that it is.
+/// Returns whether the delay of other tasks, in sum, is long enough to be harm, or the longest poll is.
 pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> bool {
     let long_poll_ns = long_poll.as_nanos();
     delay_ns >= long_poll_ns.saturating_mul(10)
@@ -130,7 +130,7 @@ struct Silence {
     poll: usize,
 }
 
-/// Adds the lateness of a task's waits that silences prolonged to the delays by the polls behind these silences.
+/// Adds to each poll's delay the time by which its silence prolonged this task's waits.
 fn add_late_waits(task: &Task, silences: &[Silence], delays: &mut [Delay]) {
     let (mut kept, mut others_ns) = (Vec::new(), Vec::new());
     for pair in task.polls.windows(2) {
@@ -191,11 +191,11 @@ fn add(sum: &mut u64, ns: u64) {
 /// each of these polls, however many there are.
 struct Stretches {
     bounds: Vec<u64>,
-    /// For each stretch, the time that tasks were ready which were ready in only a part of it, in ns.
+    /// For each stretch, the ready time of tasks that were ready for only a part of it, in ns, summed over tasks.
     partly: Vec<u64>,
-    /// For each stretch, how many more tasks were ready in all of it than in all of the one before.
+    /// For each stretch, the number of tasks that were ready throughout it, less that of the stretch before.
     more: Vec<i64>,
-    /// For each stretch, when a poll last began or ended in it.
+    /// For each stretch, the time of its last start or end of a poll.
     active: Vec<u64>,
 }
 

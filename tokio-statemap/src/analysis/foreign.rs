@@ -7,7 +7,7 @@ use super::long_polls::LONGEST_POLLS;
 use crate::statemap::Datum;
 use crate::statemap::read::{Entity, Statemap};
 
-/// Where the time went in statemap data of any program.
+/// A report on where the time went in statemap data of any program.
 ///
 /// Its `Display` is the text, without a newline at its end. All times are in ns. For this crate's own data there is a
 /// full report: see [`recordings`](crate::statemap::recordings).
@@ -87,7 +87,7 @@ pub struct Span {
     pub entity: String,
     /// The state, and its tag.
     pub label: String,
-    /// When it began.
+    /// The time at which it began.
     pub start_ns: u64,
     /// The time that it lasted.
     pub length_ns: u64,

@@ -1,4 +1,5 @@
-//! Who may have held a lock over an await: the task that was polled each time that a poll which waited for the lock went on.
+//! Finds a task that may hold a lock across an await: a task that is polled each time that a poll which waited for the
+//! lock goes on.
 
 use super::place::Place;
 use super::poll::PollAt;
@@ -44,7 +45,7 @@ struct Window {
     is_middle: bool,
 }
 
-/// In how many windows tasks were polled that had waited at a place.
+/// The numbers of windows in which tasks were polled that had waited at a place.
 #[derive(Default)]
 struct Seen {
     at_end: Counted,

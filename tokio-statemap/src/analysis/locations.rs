@@ -19,7 +19,7 @@ use crate::trace::timeline::{Task, Timeline};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocationRow {
-    /// Where the tasks were spawned.
+    /// The place where the tasks were spawned.
     pub place: Place,
     /// The number of tasks.
     pub tasks: u64,

@@ -14,11 +14,11 @@ use crate::trace::timeline::{StackFrame, TaskKey, Timeline};
 pub struct LongPoll {
     /// The task that was polled.
     pub task: TaskKey,
-    /// Where the task was spawned.
+    /// The place where the task was spawned.
     pub place: Place,
     /// The function to blame for it: see [`Culprit::frame`](super::Culprit::frame).
     pub frame: Option<StackFrame>,
-    /// When the poll started, in ns.
+    /// The time at which the poll started, in ns.
     pub start_ns: u64,
     /// The poll's own time, in ns: without the time that the machine took, and without waits for locks of the
     /// runtime's. Polls are ranked by it. For a poll that isn't kept, it is the whole length, as the own time isn't

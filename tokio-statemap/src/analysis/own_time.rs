@@ -11,7 +11,7 @@ use super::poll;
 use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, Timeline};
 
-/// The error of the time that the machine took, as one part in so many of a poll's length.
+/// The error of the time that the machine took, as 1/n of a poll's length.
 const SLACK_PART: u64 = 20;
 
 /// The time that a poll held its worker, split by how it was spent.

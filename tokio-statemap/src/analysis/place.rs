@@ -72,7 +72,7 @@ impl PartialOrd for Place {
     }
 }
 
-/// Some places, each with a number, so that facts about each can be in a vector rather than in a map.
+/// The numbers of places. Facts about each place can then be in a vector rather than in a map.
 #[derive(Default)]
 pub(super) struct Places {
     /// The places, in the order of their numbers.

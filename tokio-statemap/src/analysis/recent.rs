@@ -8,7 +8,7 @@ use crate::util::quantity;
 const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60 * SECOND_NS;
 
-/// What happened lately.
+/// The figures of the last second and the last minute.
 #[derive(Debug)]
 pub(crate) struct Recent<'a> {
     /// The length of the last second, as far as it is recorded in detail, in ns.

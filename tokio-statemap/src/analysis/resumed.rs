@@ -1,4 +1,4 @@
-//! Where tasks had waited before their long polls.
+//! Finds the functions in which tasks had waited before their long polls.
 
 use super::blame::{Weights, is_same};
 use super::poll::PollAt;
@@ -10,8 +10,9 @@ const MOST: usize = 2;
 /// Returns the program's functions in which the tasks of most of these polls had waited before, the innermost first, up to
 /// two. Each poll has its weight. Returns nothing if that isn't known.
 ///
-/// What holds a worker is often called by a library after the program's own function has returned: a web framework writes
-/// the response of a handler. That function isn't on the stack, but the task was in it when it waited last.
+/// A function that holds a worker is often called by a library after the program's own function has returned: a web
+/// framework writes the response of a handler. The handler isn't on the stack, but the task was in it when it waited
+/// last.
 pub(super) fn last_waited_in(
     timeline: &Timeline,
     polls: impl Iterator<Item = (PollAt, u64)>,

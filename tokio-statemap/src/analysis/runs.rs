@@ -1,4 +1,5 @@
-//! What the tasks run that a library spawned: their spawn location says nothing about the program.
+//! Finds the program's functions in tasks that a library spawned, as their spawn location says nothing about the
+//! program.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -63,7 +64,8 @@ impl fmt::Display for LocationRuns {
     }
 }
 
-/// Finds what the tasks of each location run that is in the source of a dependency. `places` are as the report shows them.
+/// Finds the functions that the tasks of each spawn location in the source of a dependency run. `places` are as the
+/// report shows them.
 pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> Vec<LocationRuns> {
     let mut found = Vec::new();
     let mut index_of: Map<Place, usize> = Map::default();

@@ -12,8 +12,8 @@ use super::poll::PollAt;
 use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, SamplingState, Timeline};
 
-/// So many long polls of a spawn location can't be chance, even if none was sampled, if they are at least one in
-/// [`REGULAR_PART`] of its polls. Polls of a millisecond are over before they are sampled.
+/// The least number of unsampled long polls of a spawn location that can't be chance, if they are also at least
+/// 1/[`REGULAR_PART`] of its polls. Polls of a millisecond are over before they are sampled.
 const REGULAR_POLLS: u64 = 10;
 const REGULAR_PART: u64 = 100;
 

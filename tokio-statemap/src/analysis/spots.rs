@@ -8,7 +8,7 @@ use crate::trace::timeline::TaskKey;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) task: TaskKey,
-    /// When it began, in ns.
+    /// The time at which it began, in ns.
     pub(crate) start_ns: u64,
     /// The time that it took, in ns.
     pub(crate) length_ns: u64,

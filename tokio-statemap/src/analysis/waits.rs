@@ -16,7 +16,7 @@ use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, Wa
 use crate::util::map::Map;
 use crate::util::quantity::{count, human_sum, percent, share};
 
-/// Where tasks waited.
+/// The lines at which tasks waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waits {
@@ -155,7 +155,7 @@ struct AtPlace {
 /// [`LONG_IN_ANY_CASE_NS`].
 const LONG_NS: u64 = 1_000_000_000;
 const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
-/// This time must be so many times as long as any wait there that ended.
+/// The least ratio of this time to any wait there that ended.
 const TIMES_AS_LONG: u64 = 2;
 
 /// Finds where tasks waited.

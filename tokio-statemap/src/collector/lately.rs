@@ -1,4 +1,4 @@
-//! Keeps those metrics for some time that need a snapshot.
+//! Caches the metrics that need a snapshot.
 //!
 //! A snapshot takes some 50 ms for a million events. One for each scrape, once a second, would be a twentieth of a processor.
 
@@ -9,7 +9,7 @@ use crate::render::prometheus::Lately;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// A snapshot is taken for one part in so many of the time, unless its metrics would be older than [`OLDEST`].
+/// Snapshots take at most 1/`ONE_OF` of the time, unless their metrics would become older than [`OLDEST`].
 const ONE_OF: u32 = 100;
 
 /// The greatest age of these metrics. The first snapshot may take long, as functions are looked up.
@@ -26,7 +26,7 @@ pub(super) struct LatelyFound {
 #[derive(Debug)]
 struct Found {
     lately: Lately,
-    /// When the snapshot was begun, and for how long its metrics stay.
+    /// The time at which the snapshot was begun, and the time for which its metrics stay.
     at: Instant,
     stays: Duration,
 }

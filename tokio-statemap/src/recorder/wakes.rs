@@ -20,21 +20,22 @@ use crate::recorder::record::{WOKEN_BY_BITS, for_recorder};
 
 /// The number of places, as a power of two.
 const PLACE_BITS: u32 = 16;
-/// The bits of a time in a word. Above it are the bits of the task's id that its place doesn't say, as far as there is
-/// room: ids must be less than 2^36 apart.
+/// The number of bits for the time in a word. Above them are bits of the task's id that its place doesn't imply. They
+/// tell two ids apart if these differ by less than 2^36.
 const TIME_BITS: u32 = 44;
 /// A time is in units of this many ticks, as a power of two. At 3 GHz, times of up to 6 hours are told apart, to 22 ns.
 const UNIT_BITS: u32 = 3;
 const TIME: u64 = (1 << TIME_BITS) - 1;
 /// A bit of a time: the wake used up the last waker of the task.
 const BY_LAST: u64 = 4;
-/// The bits of a time that say what it is the time of, so that no word is 0.
+/// The bits of a time that say which moment it is: [`BETWEEN_POLLS`], [`IN_POLL`], or [`POLL_END`]. They are never 0,
+/// so no word is.
 const OF_WHAT: u64 = 3;
-/// It is the time of a wake between two polls.
+/// A wake between two polls.
 const BETWEEN_POLLS: u64 = 1;
-/// It is the time of a wake in a poll.
+/// A wake in a poll.
 const IN_POLL: u64 = 2;
-/// It is the time of the end of a poll in which a wake came.
+/// The end of a poll in which a wake came.
 const POLL_END: u64 = 3;
 
 static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS];
@@ -46,7 +47,8 @@ static SLOTS: [Slot; 1 << PLACE_BITS] = [const { Slot::new() }; 1 << PLACE_BITS]
 pub(crate) struct Slot {
     /// The time of the wake, with the task; 0 if there was none.
     woken: AtomicU64,
-    /// Who woke the task, and above that the [`check`] of the word. [`IS_POLLED`] in a poll until a wake comes.
+    /// The source of the wake, packed, and above it the [`check`] of the word. [`IS_POLLED`] in a poll until a wake
+    /// comes.
     by: AtomicU64,
 }
 
@@ -56,7 +58,7 @@ pub(crate) struct Wake {
     pub(crate) since: ReadySince,
     /// `true` if the task has no waker left as its poll starts.
     pub(crate) by_last: bool,
-    /// Who woke it, packed with its recorder; 0 if that isn't known.
+    /// The source of the wake, packed with its recorder; 0 if that isn't known.
     by: u64,
 }
 
@@ -78,7 +80,7 @@ impl Wake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadySince(u64);
 
-/// Notes that a task was woken, or spawned, by whoever `who` returns, packed. `by_last` is `true` if the task has no
+/// Notes that a task was woken or spawned. `who` returns who did that, packed. `by_last` is `true` if the task has no
 /// waker after that.
 #[inline]
 pub(crate) fn woken(task: u64, by_last: bool, who: impl FnOnce() -> u64) {

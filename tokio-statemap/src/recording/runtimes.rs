@@ -169,7 +169,8 @@ impl Captured {
         self.runtimes.iter().map(|(_, number)| *number).collect()
     }
 
-    /// Makes timelines, meanwhile runtimes can be added. If there are several, each has a name of its own.
+    /// Builds the timelines. Runtimes may be added meanwhile. If there are several, each timeline has a name of its
+    /// own.
     pub(super) fn recorded(self) -> Recorded {
         let mut timelines: Vec<Timeline> = Vec::new();
         for (snapshot, number) in self.runtimes {

@@ -1,4 +1,4 @@
-//! What workers do at the end of a timeline, in a line each, and what they did lately.
+//! Says what workers do at the end of a timeline, in a line each, and what they did lately.
 
 use std::fmt::Write as _;
 

@@ -116,9 +116,8 @@ pub(crate) const OTHERS: [Colour; 8] = [
     other("other-7", 0x5e2b9a, 0x5c6c14),
 ];
 
-/// The colours of waiting by line; the last one is for all other lines. So many colours can't be far from
-/// each other for all eyes, but none is near running, ready or spawned, and the first ones are the farthest
-/// apart.
+/// The colours of waiting by line; the last one is for all other lines. Nine colours can't be far from each other for
+/// all eyes, but none is near running, ready or spawned, and the first ones are the farthest apart.
 pub(crate) const LINES: [Colour; 9] = [
     other("at-line-0", 0x508ff9, 0x7af4fb),
     other("at-line-1", 0x3b2b0d, 0x906606),

@@ -36,7 +36,7 @@ pub struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Datum {
-    /// When, in ns since [`Metadata::start`].
+    /// The time, in ns since [`Metadata::start`].
     pub time_ns: u64,
     /// The state from then on.
     pub state: u32,
@@ -44,11 +44,11 @@ pub struct Datum {
     pub tag: Option<usize>,
     /// Further facts from a run's data.
     pub(crate) mark: Mark,
-    /// Who woke the task for the poll that begins, packed; 0 if that isn't known.
+    /// The source of the wake for the poll that begins, packed; 0 if that isn't known.
     pub(crate) woken_by: u64,
 }
 
-/// Facts about a datum that a run's data has beyond its row. They fit into the space that is left in a datum.
+/// Further facts about a datum of this crate's own data, packed into the padding of [`Datum`].
 #[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark(u32);

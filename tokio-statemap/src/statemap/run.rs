@@ -40,8 +40,8 @@
 //! | `runWorkers` | `[index, running, parked, parks, polls]` of a worker in the whole run |
 //! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run: see below |
 //!
-//! Who woke a task is a task, as in `parents`, `"runtime"`, `"blocking"` for a blocking task, `"thread"`, or `null` if
-//! it isn't known. A part has the list for all of its polls, or for none of them.
+//! In `wokenBy`, `who` is a task, as in `parents`, `"runtime"`, `"blocking"` for a blocking task, `"thread"`, or `null`
+//! if it isn't known. A part has the list for all of its polls, or for none of them.
 //!
 //! Causes are sorted by thread and start. The times of a cause, in ns, add up to the length of its poll. Samples are
 //! sorted by thread, start and time. Their `blockedIn` is `null` if the thread wasn't blocked, and their functions, the

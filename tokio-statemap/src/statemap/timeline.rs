@@ -213,7 +213,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     Ok(timeline)
 }
 
-/// Returns the real times of an entity's data, in ns of the file. Changes at the same time are written 1 ns apart.
+/// Returns the real times of an entity's data, in ns of the file: undoes the writer's spacing, which puts changes at
+/// the same time 1 ns apart.
 pub(super) fn real_times(data: &[Datum]) -> impl Iterator<Item = u64> + use<'_> {
     let mut last: Option<(u64, u64)> = None;
     data.iter().map(move |datum| {

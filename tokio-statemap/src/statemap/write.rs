@@ -173,7 +173,8 @@ struct RowWriter<'a, 'b> {
     end_ns: u64,
     /// The entity that is being written, as the middle of its data.
     entity: Vec<u8>,
-    /// The rest of a datum after its time, by state. There are few different ones, but may be millions of data.
+    /// The end of the last datum in each state, from its time on, kept for reuse. There are few different ones, but may
+    /// be millions of data.
     ends: [Option<End>; STATES],
     digits: itoa::Buffer,
     /// The times of this entity's data, and the state of the last one.
@@ -182,11 +183,11 @@ struct RowWriter<'a, 'b> {
     /// The latest of all times written.
     latest_ns: u64,
     tags: Vec<Tag>,
-    /// The rest of the last datum of the first entity: one more such datum marks the end of the data.
+    /// The end of the last datum of the first entity: one more such datum marks the end of the data.
     first: Option<End>,
 }
 
-/// The rest of a datum after its time.
+/// The serialised end of a datum, from its time on.
 struct End {
     tag: Option<usize>,
     text: Vec<u8>,

@@ -12,7 +12,7 @@ pub(crate) struct Address<'a> {
     pub(crate) build_id: &'a str,
 }
 
-/// Returns what stands for the name of the function at an address of a file.
+/// Returns a placeholder for the name of the function at an address of a file.
 #[cfg(feature = "symbols")]
 pub(crate) fn name(address: u64, file: &str, build_id: Option<&str>) -> String {
     match build_id {

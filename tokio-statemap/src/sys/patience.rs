@@ -76,7 +76,7 @@ struct Patience(AtomicU64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WaitState {
     waiters: u64,
-    /// When the current wait began, if there is one.
+    /// The time at which the current wait began, if there is one.
     since_ms: u64,
     /// The time spent in earlier waits.
     spent_ms: u64,

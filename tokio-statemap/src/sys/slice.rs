@@ -27,7 +27,7 @@ pub(crate) fn prefer_soon() {
 /// Has the calling thread, and those that it starts from now on, leave the processors to the program's threads: at the
 /// lowest priority that still gets a share, whatever the program's own is. The thread can't take this back.
 ///
-/// Where the system has no priorities of threads, nothing changes.
+/// Does nothing if the system has no priorities of threads.
 #[cfg(feature = "html")]
 pub(crate) fn let_others_go_first() {
     #[cfg(all(target_os = "linux", not(miri)))]

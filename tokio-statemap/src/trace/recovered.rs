@@ -1,4 +1,4 @@
-//! What a black box has, as a timeline.
+//! Turns a black box into a timeline.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,16 +10,16 @@ use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::quantity::moment;
 
-/// What was read from a black box.
+/// A black box that was read.
 #[derive(Debug)]
 pub struct Recovered {
-    /// What was recorded up to the last round.
+    /// The timeline up to the last round.
     pub timeline: Timeline,
     /// The process, as it saw its own id: in a container it has another one outside.
     pub pid: u32,
     /// The program's file, as the process saw it.
     pub program: Option<String>,
-    /// Whether the process lives; `None` if that can't be known, as for a copy of the box.
+    /// `true` if the process lives; `None` if that can't be known, as for a copy of the box.
     pub lives: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! How values are written in a black box and read from one: little-endian numbers, and lengths before what has several parts.
+//! Writes values to a black box and reads them back: little-endian numbers, and sequences after their lengths.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -206,8 +206,7 @@ macro_rules! tuples {
 
 tuples! { (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }
 
-/// Has a struct written and read as its fields, all of which are named: another field doesn't compile before it is
-/// here, too.
+/// Implements `Plain` for structs, field by field. All fields are named, so a missing one is a compile error.
 macro_rules! plain {
     ($($Struct:ident $(<$T:ident>)? { $($field:ident),* $(,)? })*) => {$(
         impl$(<$T: $crate::util::plain::Plain>)? $crate::util::plain::Plain for $Struct$(<$T>)? {
@@ -225,7 +224,7 @@ macro_rules! plain {
     )*};
 }
 
-/// The same for a struct that has one field without a name.
+/// Implements `Plain` for structs that have one field without a name.
 macro_rules! plain_newtype {
     ($($Struct:ident)*) => {$(
         impl $crate::util::plain::Plain for $Struct {
@@ -241,7 +240,7 @@ macro_rules! plain_newtype {
     )*};
 }
 
-/// The same for an enum without fields: as the place of the variant.
+/// Implements `Plain` for enums without fields: writes the place of the variant.
 macro_rules! plain_enum {
     ($($Enum:ty { $($Variant:ident),* $(,)? })*) => {$(
         impl $crate::util::plain::Plain for $Enum {

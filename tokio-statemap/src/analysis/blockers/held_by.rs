@@ -26,7 +26,7 @@ pub(crate) struct HeldBy {
     past: String,
     /// The lines at which they wait, from the function in which the others wait down.
     at: String,
-    /// `true` if what was called at the line `past` waits, rather than what comes after it.
+    /// `true` if the callee at the line `past` waits, and not a later statement.
     is_within: bool,
     /// The lock or the permit that they wait for themselves, if they do.
     awaits: Option<Awaited>,
@@ -80,8 +80,8 @@ impl HeldBy {
         found
     }
 
-    /// Finds the same for a wait in `queued` that has ended, though no task ended it: the tasks that waited elsewhere for nearly as
-    /// long as it went on.
+    /// Finds the likely holders for a wait in `queued` that has ended, though no task ended it: the tasks that waited
+    /// elsewhere for at least nine tenths of that time, up to its end.
     pub(in crate::analysis) fn during(
         timeline: &Timeline,
         queued: &Wait,

@@ -68,7 +68,8 @@ impl Estimate {
         }
     }
 
-    /// Returns the number of standard errors that the middle is off by more than with the probability `chance`.
+    /// Returns the number of standard errors that the mean's deviation exceeds with the probability `chance`
+    /// (two-sided, Student's t).
     pub(super) fn errors(&self, chance: f64) -> f64 {
         student(normal(chance / 2.0), self.freedom)
     }

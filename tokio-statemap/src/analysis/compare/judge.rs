@@ -19,7 +19,7 @@ const FEW_LINES: usize = 50;
 /// The least number of runs of each version that shows their spread.
 const SEVERAL_RUNS: usize = 3;
 
-/// The least change that is worth a line, as one part in so many of the recorded time.
+/// The least change that is worth a line, as 1/n of the recorded time.
 const WORTH_A_LINE: u64 = 10_000;
 
 /// The largest share of the time of polls that the machine may have taken if ready times are to be compared.

@@ -91,9 +91,10 @@ pub struct Line {
     pub frame: Option<StackFrame>,
     /// The words for what the function did, which follow its name.
     pub blocking_cause: String,
-    /// Where most of the tasks were spawned: in the version before, or, if that lacks the place, in the one after.
+    /// The place where most of the tasks were spawned: in the version before, or in the one after if the version before
+    /// lacks that place.
     pub place: Place,
-    /// Where they were spawned in the version after, if the line moved because the source above it changed.
+    /// The place where they were spawned in the version after, if the line moved because the source above it changed.
     pub place_after: Option<Place>,
     /// `true` if the line stands only for the long polls that are blamed on `frame`, as the long polls of `place` are
     /// blamed on several functions.

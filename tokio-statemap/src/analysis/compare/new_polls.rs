@@ -29,7 +29,7 @@ pub struct NewLongPolls {
     pub frame: StackFrame,
     /// The words for what the function did, which follow its name.
     pub blocking_cause: String,
-    /// Where most of the tasks were spawned.
+    /// The place where most of the tasks were spawned.
     pub place: Place,
     /// `true` if it is in the version after, `false` if it is in the one before.
     pub is_after: bool,
@@ -40,7 +40,7 @@ pub struct NewLongPolls {
     pub own_ns: u64,
     /// The time that the longest took, in ns, without the time that the machine took.
     pub longest_ns: u64,
-    /// `true` if they are in so many stretches of time that it isn't chance that the other version has none.
+    /// `true` if they are in too many stretches of time for their absence from the other version to be chance.
     pub is_more_than_chance: bool,
 }
 
@@ -149,8 +149,8 @@ fn new_long_polls(
     (new.polls > 0).then_some(new)
 }
 
-/// Returns the probability that so many hits are all in the stretches `there` if each stretch is equally likely
-/// (Fisher's exact test).
+/// Returns the probability that all of `hits` are in the stretches `there` if each stretch is equally likely (Fisher's
+/// exact test).
 fn only_there(hits: u64, [there, elsewhere]: [u64; 2]) -> f64 {
     let chance = |hit: u64| (there - hit) as f64 / (there + elsewhere - hit) as f64;
     (0..hits.min(there)).map(chance).product()

@@ -27,7 +27,8 @@ use crate::util::quantity::{count, human, percent, share};
 /// The share of running time above which the workers are called busy, without the time that is blamed on nobody.
 const BUSY: f64 = 0.9;
 
-/// If long polls took more than one part in so many of what the workers did, they are what kept the workers busy.
+/// The largest part of the workers' work that long polls may have taken, as 1/n. If they took more, they are what kept
+/// the workers busy.
 const MOST_IN_LONG_POLLS: u128 = 10;
 
 /// The least share of the workers' time for which a location is named. In a program of a millisecond the workers are
@@ -66,8 +67,8 @@ pub struct BusyWorkers {
     pub taken_share: f64,
     /// The share of that time which is work between polls, from 0 to 1.
     pub between_share: f64,
-    /// Where most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if its polls are not short and
-    /// most of the time was in them.
+    /// The line at which most of its polls ended: `src/shop.rs:17, yield_now`. `None` if that isn't known, or if its
+    /// polls are not short and most of the time was in them.
     pub polls_end_at: Option<String>,
     /// `true` if most of its polls came about as the polled task had woken itself in the poll before, which ended in a
     /// function of the program that awaits nothing, and its polls are short or most of the time was between them.
@@ -186,7 +187,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     })
 }
 
-/// What most polls of the tasks of a location have in common.
+/// The properties that most polls of the tasks of a location share.
 #[derive(Default)]
 struct ManyPolls {
     end_at: Option<String>,

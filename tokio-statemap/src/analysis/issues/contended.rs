@@ -20,7 +20,7 @@ use crate::util::quantity::{count, human, human_sum};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Contended {
-    /// Where they waited: `src/shop.rs:17, Mutex::lock`.
+    /// The line at which they waited: `src/shop.rs:17, Mutex::lock`.
     pub at: String,
     /// The number of waits.
     pub times: u64,
@@ -117,7 +117,8 @@ struct Queue {
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
-    /// Where the waiting tasks were spawned, and the number of others from there, if all of these have ended.
+    /// The place where the waiting tasks were spawned, and the number of other tasks from there, if all of these have
+    /// ended.
     all_ended: Option<(Place, u64)>,
 }
 

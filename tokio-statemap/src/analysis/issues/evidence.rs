@@ -27,7 +27,7 @@ pub struct Explanation {
 pub struct Evidence<'a> {
     /// The function and line to blame; `None` if that isn't known, or no function is.
     pub frame: Option<&'a StackFrame>,
-    /// Where the tasks were spawned; `None` if the issue is not about tasks.
+    /// The place where the tasks were spawned; `None` if the issue is not about tasks.
     pub place: Option<Place>,
     /// The number of polls, tasks or waits, as [`Explanation::noun`] says.
     pub number: u64,
@@ -41,7 +41,7 @@ pub struct Evidence<'a> {
     pub is_dropped: bool,
     /// The index of the culprit, if the issue is one.
     pub(crate) culprit: Option<usize>,
-    /// Where it can be seen, the worst first. Empty if it is a culprit, whose polls are known.
+    /// The polls or waits that show it, the worst first. Empty if it is a culprit, whose polls are known.
     pub(crate) spots: &'a [Spot],
 }
 

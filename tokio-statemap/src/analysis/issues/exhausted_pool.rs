@@ -21,9 +21,10 @@ use crate::util::quantity::{count, human};
 pub struct PoolShortage {
     /// The waits, and the tasks that occupied the pool.
     pub pool: ExhaustedPool,
-    /// Where most of the tasks that occupied the threads were spawned.
+    /// The place where most of the tasks that occupied the threads were spawned.
     pub place: Place,
-    /// Where tasks waited longest for its threads in sum: `src/shop.rs:17, lookup_host`; `None` if that isn't known.
+    /// The line at which tasks waited longest for its threads in sum: `src/shop.rs:17, lookup_host`; `None` if that
+    /// isn't known.
     pub at: Option<String>,
     /// The functions in which threads of the pool were blocked at the end.
     blocked: BlockedThreads,

@@ -21,7 +21,7 @@ pub struct InPlace {
     pub frame: StackFrame,
     /// The words for what it did: see [`Culprit::blocking_cause`](crate::report::Culprit::blocking_cause).
     pub blocking_cause: String,
-    /// Where most of the tasks were spawned, by the time that their polls went on.
+    /// The place where most of the tasks were spawned, by the time that their polls went on.
     pub place: Place,
     /// The number of polls.
     pub polls: u64,
@@ -29,7 +29,7 @@ pub struct InPlace {
     pub total_ns: u64,
     /// The longest such time, in ns.
     pub longest_ns: u64,
-    /// Where the task of the longest poll also waited: `src/shop.rs:17, Sleep`.
+    /// The line at which the task of the longest poll also waited: `src/shop.rs:17, Sleep`.
     pub besides: String,
     /// The lengths of these times.
     pub lengths: Lengths,
@@ -93,7 +93,7 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// Where the task of the longest poll also waited.
+    /// The line at which the task of the longest poll also waited.
     besides: String,
 }
 
@@ -190,8 +190,8 @@ fn besides(timeline: &Timeline, task: &Task, index: usize) -> Option<String> {
     after.into_iter().find(|place| before.contains(place))
 }
 
-/// Returns the lines of a wait that aren't in the functions of a stack, if the functions in between poll several
-/// futures.
+/// Returns the other lines at which the task also waits, beside the branch that the stack is in. Empty unless functions
+/// between the two poll several futures.
 fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
     let mut others = Vec::new();
     let lines = wait.lines();

@@ -20,7 +20,7 @@ use crate::util::quantity::{count, human};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MaybeLeaked {
-    /// Where they were spawned.
+    /// The place where they were spawned.
     pub place: Place,
     /// The number of tasks that were alive when what is kept begins.
     pub alive_before: u64,
@@ -32,7 +32,8 @@ pub struct MaybeLeaked {
     pub idle: u64,
     /// The time for which their number grew, in ns.
     pub over_ns: u64,
-    /// Where the task waits that has waited longest: `src/shop.rs:17, Receiver`; `None` if that isn't known.
+    /// The line at which the task waits that has waited longest: `src/shop.rs:17, Receiver`; `None` if that isn't
+    /// known.
     pub at: Option<String>,
     spots: Vec<Spot>,
 }
@@ -85,8 +86,8 @@ const LEAST_NS: u64 = 10_000_000_000;
 const LEAST_TASKS: u64 = 50;
 const PARTS: usize = 8;
 
-/// An idle task was not polled for one part in so many of the time, and idle tasks must be one part in so many of those
-/// alive.
+/// A task is idle if it wasn't polled for the last 1/`IDLE_PART` of the time. At least 1/`MOST_IDLE_PART` of the tasks
+/// that are alive must be idle.
 const IDLE_PART: u64 = 4;
 const MOST_IDLE_PART: u64 = 2;
 

@@ -27,13 +27,14 @@ use crate::util::quantity::{count, human};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
-    /// Where they were spawned.
+    /// The place where they were spawned.
     pub place: Place,
     /// The number of tasks.
     pub tasks: u64,
     /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
-    /// Where the task with the longest wait waits: `src/shop.rs:17, Receiver::recv`; `None` if that isn't known.
+    /// The line at which the task with the longest wait waits: `src/shop.rs:17, Receiver::recv`; `None` if that isn't
+    /// known.
     pub at: Option<String>,
     /// `true` if it waits for a lock, a permit, room in a channel, or the answer to a request, which somebody owes it.
     pub is_owed: bool,
@@ -67,7 +68,7 @@ impl Stuck {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NeverFinished {
-    /// Where they were spawned.
+    /// The place where they were spawned.
     pub place: Place,
     /// The number of tasks.
     pub tasks: u64,
@@ -79,7 +80,8 @@ pub struct NeverFinished {
     pub total_ns: u128,
     /// The reason why they should have finished.
     pub why: WhyNever,
-    /// Where the task with the longest wait waits: `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
+    /// The line at which the task with the longest wait waits: `src/shop.rs:17, Mutex::lock`; `None` if that isn't
+    /// known.
     pub at: Option<String>,
     held_by: Option<HeldBy>,
     holds: Option<Holds>,
@@ -87,7 +89,8 @@ pub struct NeverFinished {
     spots: Vec<Spot>,
 }
 
-/// Where a task had waited before it was polled last, if it isn't known where it waits since.
+/// The function and the line in which a task had waited before its last poll, if it isn't known where it has waited
+/// since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Before {
     task: TaskKey,
@@ -124,7 +127,7 @@ pub enum WhyNever {
     NothingWakes,
     /// The root future waits for other tasks, and nothing was polled for just as long.
     MainWaits {
-        /// Where it waits.
+        /// The line at which it waits.
         at: String,
         /// `true` if all of these tasks are known to wait for other tasks, too. If not, they may wait for I/O or a
         /// timer.
@@ -233,10 +236,11 @@ impl Finding for NeverFinished {
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
 
-/// The least number of other tasks that must have finished, how many times as many as the waiting ones they must be,
-/// and how many times as fast.
+/// The least number of other tasks of the spawn location that must have finished.
 const OTHERS: u64 = 9;
+/// The least ratio of the tasks that finished to those that wait.
 const OTHERS_TIMES: u64 = 4;
+/// The least ratio of the shortest wait to the longest life of a task that finished.
 const TIMES_AS_FAST: u64 = 10;
 
 /// The most spawn locations for which holders are looked for, and the most places where the tasks of one of them wait.
@@ -425,9 +429,10 @@ fn is_nameless(frame: &StackFrame) -> bool {
         && (frame.short() == "poll" || frame.function.starts_with("an async fn"))
 }
 
-/// Returns whether somebody owes what is awaited there: a lock, a permit, or room in a channel, or an answer if there were
-/// others. (The signal to shut down is the first and the last of its kind.) An idle consumer waits for ever for messages, to
-/// whom nobody owes any, and in a queue that moves on somebody must be the last.
+/// Returns whether another task must act to end this wait: release a lock or a permit, make room in a channel, or send
+/// an answer, if earlier ones were sent there. (A signal to shut down is the first and the last of its kind.) Messages
+/// to an idle consumer don't count, as nobody owes it any. Neither does a queue that moves on, in which somebody must
+/// be the last.
 fn is_owed(wait: &Wait, row: &WaitRow) -> bool {
     row.is_still()
         && (Awaited::queue(wait).is_some() || Awaited::is_answer(wait) && row.times > row.now)

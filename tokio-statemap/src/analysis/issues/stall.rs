@@ -33,7 +33,7 @@ pub struct Stall {
     pub total_ns: u64,
     /// The length of the longest stall, in ns.
     pub longest_ns: u64,
-    /// When the longest stall began, in ns.
+    /// The time at which the longest stall began, in ns.
     pub longest_at_ns: u64,
     /// `true` if the last stall went on at the end.
     pub is_running: bool,
@@ -123,11 +123,11 @@ impl Finding for Stall {
 /// The least length of a stall, in ns. A shorter time without polls is reported as a long poll.
 pub(super) const LEAST_NS: u64 = 1_000_000_000;
 
-/// The least delay of other tasks in a stall, as one part in so many of its length.
+/// The least delay of other tasks in a stall, as 1/n of its length.
 const LATE_PART: u64 = 2;
 
-/// Tasks that have not become ready since a silence only count as late because of it if the time from its end to the
-/// end of the recording is at most one part in so many of its length.
+/// The longest time from the end of a silence to the end of the recording, as 1/n of the silence's length. Beyond it,
+/// tasks that haven't become ready since the silence don't count as late because of it.
 const AT_END_PART: u64 = 20;
 
 /// A long poll that may have stopped all others.

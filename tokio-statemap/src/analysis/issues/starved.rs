@@ -16,7 +16,7 @@ use crate::util::quantity::{count, human, moment};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Starved {
-    /// Where they were spawned.
+    /// The place where they were spawned.
     pub place: Place,
     /// The number of times that one of these tasks was ready for `least_ns` or longer.
     pub times: u64,
@@ -24,7 +24,7 @@ pub struct Starved {
     pub total_ns: u64,
     /// The longest time, in ns.
     pub longest_ns: u64,
-    /// When the longest time began, in ns.
+    /// The time at which the longest one began, in ns.
     pub longest_at_ns: u64,
     /// The average number of workers that were in polls during the longest time.
     pub busy_workers: f64,
@@ -79,15 +79,16 @@ impl Finding for Starved {
     }
 }
 
-/// The least time that a task must have been ready: so many times `long_poll`, and at least [`LEAST_NS`].
+/// The least time that a task must have been ready, as a multiple of `long_poll`. It must also be at least
+/// [`LEAST_NS`].
 const LONG_POLLS: u128 = 100;
 const LEAST_NS: u64 = 100_000_000;
 
 /// The most spawn locations for which the work of the workers meanwhile is added up: those with the longest waits.
 const MOST_PLACES: usize = 8;
 
-/// The workers must have been in polls for one part in so many of a wait, summed over workers, and long polls must have
-/// taken less than one part in so many.
+/// During the longest wait, polls must have taken at least 1/`BUSY_PART` of its length, summed over workers. Long polls
+/// must have taken less than 1/`LONG_PART` of it.
 const BUSY_PART: u64 = 2;
 const LONG_PART: u64 = 2;
 

@@ -168,7 +168,7 @@ pub enum Unknown {
     ReadyNotKept {
         /// The limit.
         limit: Duration,
-        /// Where the task was spawned.
+        /// The place where the task was spawned.
         place: Place,
         /// The time that it was ready, in ns.
         waited_ns: u64,

@@ -23,9 +23,9 @@ use crate::util::quantity::scale;
 pub struct ReadyWait {
     /// The task.
     pub task: TaskKey,
-    /// Where it was spawned.
+    /// The place where it was spawned.
     pub place: Place,
-    /// When the task became ready, in ns.
+    /// The time at which the task became ready, in ns.
     pub since_ns: u64,
     /// The time that it was ready, in ns.
     pub length_ns: u64,

@@ -8,7 +8,7 @@ use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, WaitId};
 use crate::util::map::Map;
 
-/// Where the tasks of a section wait.
+/// The places at which the tasks of a section wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Awaits {
     /// The frames that the other fields refer to by index.

@@ -144,11 +144,11 @@ pub(crate) struct Section<'a> {
     pub(crate) why: Option<Why>,
     /// The issues of its run, the worst first; `None` if they weren't worked out.
     pub(crate) issues: Option<Vec<ListedIssue>>,
-    /// Where its tasks waited; `None` if there are none, or that isn't known.
+    /// The places at which its tasks waited; `None` if there are none, or they aren't known.
     pub(crate) awaits: Option<Awaits>,
     /// The time that the calls of instrumented functions took in its run.
     pub(crate) profile: Option<Profile>,
-    /// What spans of `tracing` took in its run.
+    /// The times that spans of `tracing` took in its run.
     #[cfg(has_requests)]
     pub(crate) requests: Option<Requests>,
     /// The data that it was made from: an index into the origins of the picture.

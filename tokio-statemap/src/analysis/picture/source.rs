@@ -58,7 +58,7 @@ pub(crate) struct Transition {
     pub(crate) woken_by: Option<Waker>,
 }
 
-/// Who wakes a task.
+/// The source of a task's wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waker {
     /// The task of this row.

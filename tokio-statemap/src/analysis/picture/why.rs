@@ -87,14 +87,14 @@ pub(crate) struct WhyCulprit {
     pub(crate) frame: Option<u32>,
     /// The index of the words for what it did.
     pub(crate) blocking_cause: Option<u32>,
-    /// Where most of the tasks were spawned.
+    /// The place where most of the tasks were spawned.
     pub(crate) place: String,
     /// The number of polls, and the time that they held workers by their own doing, in ns.
     pub(crate) polls: u64,
     pub(crate) own_ns: u64,
     /// The longest of these polls.
     pub(crate) longest: u32,
-    /// Those of its polls that are explained here.
+    /// Its polls that are explained here.
     pub(crate) at: Vec<u32>,
 }
 

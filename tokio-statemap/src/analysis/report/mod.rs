@@ -78,7 +78,7 @@ pub struct Report {
     /// The times of spans of `tracing`, in the whole run.
     #[cfg(has_requests)]
     pub requests: Requests,
-    /// Where tasks waited.
+    /// The lines at which tasks waited.
     pub waits: Waits,
     /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if only root
     /// futures did.

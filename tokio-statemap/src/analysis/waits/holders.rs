@@ -42,9 +42,9 @@ const MOST_POLLS: usize = 16;
 
 /// A wait that ended.
 struct Ended {
-    /// When the task became ready, in ns.
+    /// The time at which the task became ready, in ns.
     at_ns: u64,
-    /// When the wait began, in ns.
+    /// The time at which the wait began, in ns.
     since_ns: u64,
     /// The index of its line.
     row: usize,

@@ -84,7 +84,8 @@ pub(crate) fn recovered(file: &Path) -> Result<Recovered, Failure> {
     recover(file).map_err(|problem| Failure::in_file(file, problem))
 }
 
-/// Does something with a black box, which may have been made by somebody else, and say what no program does.
+/// Calls `act` on a black box, and returns an error if it panics. The box may be forged, and contain values that no
+/// program writes.
 #[cfg(has_black_box)]
 pub(crate) fn unharmed<T>(
     file: &Path,

@@ -25,10 +25,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// If nothing was recorded, a round only says that nothing was.
 const QUIET_PERIOD: Duration = Duration::from_secs(1);
 
-/// The samples of long polls may be written anew each time that so many were taken, once there is no room for more.
+/// The number of new samples of long polls after which the samples may be written anew, once there is no room for more.
 const SOME: u64 = 16;
 
-/// The samples of what polls compute are written anew each time that so many were taken.
+/// The number of new samples of what polls compute after which all of them are written anew.
 const MANY: u64 = 400;
 
 /// Makes the box of a recorder, if it is to have one and has none.

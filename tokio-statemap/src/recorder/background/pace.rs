@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::recorder::kept::Filled;
 
-/// The time gets shorter if a thread filled more than one in this many of the chunks that it may be given ahead. The
-/// other chunks are a reserve in case the background thread has to wait for a processor.
+/// The time gets shorter if a thread filled more than 1/`MUCH` of the chunks that it may be given ahead. The other
+/// chunks are a reserve in case the background thread has to wait for a processor.
 const MUCH: usize = 4;
-/// The time gets longer if a thread filled less than one in this many.
+/// The time gets longer if a thread filled less than 1/`LITTLE` of them.
 const LITTLE: usize = 16;
 
 /// The shortest time: under the most load that two workers make, a collection takes about half of that.

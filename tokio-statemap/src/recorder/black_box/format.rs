@@ -1,10 +1,10 @@
-//! What is in a black box.
+//! The contents of a black box.
 //!
 //! A box is two files, which are written in turn. Each begins with a [`Head`], what was known when the file was begun, and
 //! goes on with a [`Round`] for each time that the background thread wrote to it. All of these are frames: a length, a
 //! hash, and the bytes. A frame that is cut off, because the process was killed while it was written, is the end.
 //!
-//! When a file is full, the other is begun anew. So there is a whole file, or a part of one and a whole one before it,
+//! Once a file is full, the other is begun anew. So there is a whole file, or a part of one and a whole one before it,
 //! unless there is no room for two.
 
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(crate) struct Origin {
     pub(crate) runtime: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) config: CollectorConfig,
-    /// When recording was first started, in ticks, and UTC then.
+    /// The time at which recording was first started, in ticks, and UTC then.
     pub(crate) zero: u64,
     pub(crate) utc_at_zero: Duration,
 }
@@ -67,7 +67,7 @@ impl<T> Default for Change<T> {
     }
 }
 
-/// What changed since the round before.
+/// The changes since the round before.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     /// The moment up to which records are complete, in ticks.
@@ -99,7 +99,7 @@ pub(crate) struct Round {
     pub(crate) beside: Change<Sample>,
     pub(crate) dropped_samples: u64,
     pub(crate) no_stacks: NoStacks,
-    /// What polls computed, if it changed.
+    /// The samples of what polls compute, if they changed.
     pub(crate) cpu: Option<Cpu>,
     /// The program and its libraries, if they changed.
     pub(crate) modules: Option<Vec<Module>>,

@@ -17,19 +17,20 @@ use crate::recorder::window::{Window, Windows};
 use crate::util::message::warn;
 use crate::util::plain::Plain;
 
-/// A file takes so many bytes for each of `max_events`, which is half of what they take with who woke the tasks, and at
-/// least [`LEAST`].
+/// The bytes that a file takes per event of `max_events`: half of the 24 bytes of an event, as each poll, which is two
+/// events, has a note of who woke the task. A file takes at least [`LEAST`] bytes.
 const BYTES_PER_EVENT: u64 = 12;
 const LEAST: u64 = 256 << 10;
-/// The same where there is no room.
+/// The least size of a file, in bytes, if there is no room for larger ones.
 const LEAST_OF_ALL: u64 = 16 << 10;
 
-/// A file begins with the events around the longest polls of the run, and with those that weren't looked through for long
-/// polls to the end. It has one of these for so many bytes at most, so a third of it is left for what comes.
+/// The bytes of a file per pinned event. A file begins with these: they are around the longest polls of the run.
 const BYTES_PER_PINNED: u64 = 128;
+/// The bytes of a file per staged event. These follow the pinned ones: they haven't been searched for long polls to the
+/// end. With 16 bytes per event, both kinds leave more than a third of the file for new events.
 const BYTES_PER_STAGED: u64 = 32;
 
-/// How often in a row there may be no room before the box ends.
+/// The number of times in a row that there may be no room before the box ends.
 const MOST_FAILURES: u32 = 16;
 
 /// The box of a recorder, as it is written.
@@ -54,16 +55,16 @@ pub(crate) struct Journal {
     dropped: u64,
     rounds: u64,
     pub(crate) sent: Sent,
-    /// What was recorded after the last round began.
+    /// The records from after the last round began.
     later: Tapped,
-    /// When the last round was written, in ticks.
+    /// The moment of the last round, in ticks.
     pub(crate) written_at: u64,
     /// `true` if there was no room for files as large as they should be.
     is_smaller: bool,
-    /// How often in a row there was no room.
+    /// The number of times in a row that there was no room.
     failures: u32,
     is_over: bool,
-    /// Whether the files stay, if that is known.
+    /// `true` if the files stay when this is dropped; `None` if that isn't known.
     stays: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Where boxes are.
+//! Finds, makes, and removes the files of boxes.
 
 use std::fs::{self, DirEntry, File, Metadata, OpenOptions, Permissions};
 use std::io;

@@ -1,4 +1,4 @@
-//! What a file has already, so that only what changed is written.
+//! Notes what was written to a file, so that later rounds write only changes.
 
 use std::panic::Location;
 
@@ -7,7 +7,7 @@ use crate::recorder::clock::Piece;
 use crate::recorder::watch::Sample;
 use crate::recorder::window::Window;
 
-/// What was written to a file so far.
+/// The state that was written to a file so far.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) windows: Vec<Window>,
@@ -24,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) sampled: u64,
     /// The number of samples of what polls computed.
     pub(crate) cpu_samples: u64,
-    /// How often modules had been loaded and unloaded; `None` before they were written.
+    /// The numbers of times that modules had been loaded and unloaded; `None` before they were written.
     pub(crate) modules: Option<(u64, u64)>,
 }
 

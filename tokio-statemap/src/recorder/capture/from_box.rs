@@ -32,7 +32,7 @@ pub(crate) struct Boxed {
     pub(crate) capture: Capture,
     pub(crate) pid: u32,
     pub(crate) program: Option<String>,
-    /// Whether the process lives; `None` if that can't be known.
+    /// `true` if the process lives; `None` if that can't be known.
     pub(crate) lives: Option<bool>,
     pub(crate) modules: Vec<Module>,
 }
@@ -46,7 +46,7 @@ const MOST_WINDOWS: usize = 1 << 14;
 /// No program runs for longer, from the beginning of the era.
 const MOST_UTC: Duration = Duration::from_secs(1 << 40);
 
-/// How often a box is read while its process changes files.
+/// The number of times that a box is read while its process changes files.
 const ATTEMPTS: usize = 5;
 
 /// Reads the box of which `path` is a file, while its process runs or afterwards.
@@ -90,7 +90,7 @@ pub(crate) fn read(path: &Path) -> Result<Boxed, String> {
     Err("its process changes files too fast; try again".to_owned())
 }
 
-/// What a file has.
+/// The content of a file.
 struct Content {
     head: Head,
     memory: Memory,
@@ -146,7 +146,7 @@ fn content(bytes: &[u8]) -> Result<Content, String> {
     Ok(Content { head, memory, eviction, rounds })
 }
 
-/// What the rounds have said so far.
+/// The state up to the last round that was read.
 #[derive(Default)]
 struct State {
     records: Vec<Record>,

@@ -43,7 +43,7 @@ pub(crate) struct Capture {
     pub(crate) version: Option<String>,
     pub(crate) utc_at_zero: Duration,
     pub(crate) scale: TickScale,
-    /// When recording was first started.
+    /// The time at which recording was first started.
     pub(crate) zero: u64,
     pub(crate) lost: Lost,
     /// The live tasks and threads before the first record, and the sums of all that was recorded.

@@ -1,8 +1,7 @@
 //! Finds the chain that a thread is in, if it is known, without following the stack and without a lock.
 //!
-//! Chains of one depth begin with the same functions of this crate, and differ from some function on. Up to there they
-//! are the same, so both chains keep a return address at the place of the stack where they first differ. That makes a
-//! tree:
+//! Chains of equal depth begin with the same functions of this crate, share some more, and differ from there on. So
+//! both of two such chains keep a return address at the place of the stack where they first differ. That makes a tree:
 //!
 //! - The root is the depth.
 //! - A node is a place at which all chains below it keep an address.
@@ -30,7 +29,7 @@ pub(super) struct Known {
     pub(super) alone: WaitId,
 }
 
-/// Where a thread is, by what chains are told apart.
+/// The position of a thread, by which its chain is looked up.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'a> {
     pub(super) here: &'a Registers,

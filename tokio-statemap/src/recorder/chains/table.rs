@@ -36,7 +36,7 @@ static CHAINS: Mutex<Chains> =
 static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
 /// The number of waits that began at a place that isn't kept.
 static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
-/// `true` once there are so many chains that no more are kept.
+/// `true` once no more chains are kept.
 static IS_FULL: AtomicBool = AtomicBool::new(false);
 
 /// The chains, which live as long as the process.
@@ -77,7 +77,7 @@ impl<T: Clone + Hash + Eq> Interned<T> {
     }
 }
 
-/// Returns whether there are so many chains that no more are kept.
+/// Returns whether no more chains are kept: there are too many, or too many stacks were followed in vain.
 #[inline]
 pub(super) fn is_full() -> bool {
     IS_FULL.load(Ordering::Relaxed)

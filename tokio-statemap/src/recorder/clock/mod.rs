@@ -98,8 +98,8 @@ impl Clock {
         since >= self.interval_ticks.load(Ordering::Relaxed)
     }
 
-    /// Takes an anchor. Returns the first new finding, of this anchor or of one that a hook took. Never waits: whoever
-    /// has the lock takes an anchor.
+    /// Takes an anchor. Returns the first new finding, of this anchor or of one that a hook took. Never blocks: if the
+    /// lock is held, its holder takes the anchor.
     pub(crate) fn take_anchor(&self) -> Option<Found> {
         self.add_anchor();
         let mut anchors = try_lock(&self.anchors)?;

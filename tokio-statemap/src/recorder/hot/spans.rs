@@ -1,4 +1,4 @@
-//! What the layer for spans of `tracing` asks on a thread that runs tasks.
+//! Answers the layer for spans of `tracing` on a thread that runs tasks: the time, the task, and the spans.
 
 use std::sync::Arc;
 

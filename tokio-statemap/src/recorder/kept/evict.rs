@@ -195,7 +195,8 @@ impl Kept {
         (self.config.max_events as u64).saturating_sub(eviction.pinned.events())
     }
 
-    /// Returns the limits within which evicted records are looked through, if so many events may wait for that.
+    /// Returns the limits of the search for long polls among evicted records. At most `staged_events` events may wait
+    /// for it.
     pub(crate) fn limits(&self, staged_events: u64) -> Limits {
         let rate = self.clock.rate();
         Limits {

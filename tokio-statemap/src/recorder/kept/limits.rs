@@ -37,8 +37,9 @@ pub(super) fn pinned_events(config: &CollectorConfig) -> u64 {
     }
 }
 
-/// Returns how many events the store may have beyond `max_events` before the background thread evicts: so many that
-/// fetching what eviction needs into the processor's caches is a small part of the work, and few relative to `max_events`.
+/// Returns how many events the store may have beyond `max_events` before the background thread evicts. The number is
+/// few relative to `max_events`, but large enough that fetching what eviction needs into the processor's caches is a
+/// small part of the work.
 pub(super) fn batch_events(config: &CollectorConfig) -> u64 {
     const EFFICIENT: u64 = 1 << 14;
     (config.max_events as u64 / 64).min(EFFICIENT)

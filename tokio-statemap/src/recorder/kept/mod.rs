@@ -62,7 +62,7 @@ pub(crate) struct Kept {
     windows: Mutex<Windows>,
     /// The late tasks of the current window.
     late: Mutex<Arc<LateTasks>>,
-    /// When the last window began, in ticks.
+    /// The time at which the last window began, in ticks.
     window_from: AtomicU64,
     /// `true` if a hook ran while nothing was recorded.
     ran_while_off: AtomicBool,

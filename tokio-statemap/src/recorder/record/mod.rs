@@ -120,7 +120,7 @@ kinds! {
     Name = FIRST_NOTE + 12,
     /// The task has the name just noted.
     Named = FIRST_NOTE + 13,
-    /// Who woke the task of the next start of a poll ([`WokenBy`]).
+    /// The source of the wake for the next start of a poll ([`WokenBy`]).
     WokenBy = FIRST_NOTE + 14,
 }
 

@@ -92,8 +92,8 @@ pub(crate) struct Notes {
     location: Option<LocationId>,
     /// The time for which the task of the next poll had been ready.
     ready_ns: Option<u64>,
-    /// Who woke the task of a poll, packed, and the start of that poll in ticks. A note is left over if there was no
-    /// room for the poll.
+    /// The source of the wake for a poll, packed, and the start of that poll in ticks. A note is left over if there was
+    /// no room for the poll.
     woken_by: (u64, u64),
     // These are the parts of the next reading.
     late_ns: u64,

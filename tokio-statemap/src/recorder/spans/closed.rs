@@ -1,7 +1,7 @@
 //! Spans that closed: their sums by label over the whole run, and the newest ones.
 //!
-//! Both are in a few shards. A thread that closes a span takes one that nobody uses at the moment, its own if it can,
-//! so it never waits. Whoever reads them takes one after the other.
+//! Both are in a few shards, each with a lock. A thread that closes a span tries the lock of its own shard first, and
+//! then those of the others, so it never waits. A reader locks one after the other.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,13 +22,13 @@ pub(crate) struct Spans {
     mode: Arc<RecorderMode>,
     labels: Labels,
     shards: [Shard; SHARDS],
-    /// When the recorder was last started.
+    /// The time at which the recorder was last started.
     started_ticks: AtomicU64,
     /// The most spans and stints that each shard keeps.
     most: usize,
-    /// Those that weren't recorded from their opening to their close.
+    /// The number of spans that weren't recorded from their opening to their close.
     cut: AtomicU64,
-    /// Those for which there was no shard.
+    /// The number of spans that were dropped as all shards were in use.
     lost: AtomicU64,
 }
 
@@ -47,7 +47,7 @@ struct Closed {
     /// By number of the label.
     sums: Vec<LabelSums>,
     newest: VecDeque<Header>,
-    /// Those of the newest, one after the other.
+    /// The stints of the newest spans, one span after the other.
     stints: VecDeque<Stint>,
     dropped: u64,
 }
@@ -84,7 +84,7 @@ pub(crate) struct ClosedSpan {
     pub(crate) has_all: bool,
 }
 
-/// What is known of spans at one moment.
+/// The spans at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct SpansSeen {
     pub(crate) labels: Vec<Label>,
@@ -92,9 +92,9 @@ pub(crate) struct SpansSeen {
     pub(crate) sums: Vec<LabelSums>,
     /// The newest, in no order.
     pub(crate) newest: Vec<ClosedSpan>,
-    /// Those that closed before the newest.
+    /// The number of spans that closed before the newest.
     pub(crate) dropped: u64,
-    /// Those that haven't closed.
+    /// The number of spans that haven't closed.
     pub(crate) open: u64,
     pub(crate) cut: u64,
     pub(crate) lost: u64,

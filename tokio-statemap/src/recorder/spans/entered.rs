@@ -22,7 +22,7 @@ const NONE: Entered = Entered { id: 0, ticks: 0, own_ticks: 0, task: NO_TASK };
 
 struct Stack {
     depth: Cell<usize>,
-    /// When a span was last entered or exited.
+    /// The time at which a span was last entered or exited.
     since_ticks: Cell<u64>,
     spans: [Cell<Entered>; MOST],
 }

@@ -8,7 +8,7 @@ use crate::recorder::kept::RecorderId;
 use crate::util::map::Map;
 use crate::util::sync::lock;
 
-/// What spans that are summed up together have in common.
+/// The properties shared by the spans that are summed up together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Label {
     pub(crate) name: &'static str,

@@ -11,7 +11,7 @@ use crate::util::sync::try_lock;
 
 /// The most stints of a span that are kept one by one. Of later ones only the sum is kept.
 pub(crate) const MOST_STINTS: usize = 1024;
-/// How often a thread looks whether another one has added its stint, which takes some 10 ns.
+/// The number of times that a thread looks whether another one has added its stint, which takes some 10 ns.
 const LOOKS: usize = 1000;
 
 /// A span from its opening to its close.
@@ -29,7 +29,7 @@ pub(crate) struct OpenSpan {
     state: Mutex<State>,
 }
 
-/// What changes while the span is open.
+/// The part of a span that changes while it is open.
 #[derive(Debug, Default)]
 struct State {
     /// The values of the selected fields, by their numbers.
@@ -41,7 +41,7 @@ struct State {
     others_ticks: u64,
 }
 
-/// What is known of a span when it closes.
+/// A span as it closes.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) label: Label,

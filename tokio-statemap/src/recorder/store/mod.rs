@@ -142,7 +142,7 @@ impl Store {
         self.blocks.add(BlockRecords::Single(segment), events);
     }
 
-    /// Adds records that fill no chunk, as runs that are numbered from `sequence` on. `sequence` is advanced.
+    /// Adds records of a partly filled chunk, as runs that are numbered from `sequence` on. Advances `sequence`.
     pub(crate) fn keep_tail(
         &mut self,
         stream: StreamId,

@@ -26,7 +26,7 @@ pub(crate) struct TappedRun {
 }
 
 impl Tapped {
-    /// Returns an empty one with room for so many records.
+    /// Returns an empty one with room for `records` records, but for no more than [`MOST`].
     pub(crate) fn with_capacity(records: usize) -> Self {
         Self { records: Vec::with_capacity(records.min(MOST)), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Where tasks wait: the functions that they are in when they begin to wait, down to the innermost.
+//! Finds where tasks wait: the functions that they are in when they begin to wait, down to the innermost.
 //!
 //! For a task of the runtime, the [chains](crate::recorder::chains) are captured as its waker is cloned. If a poll ends
 //! in waiting, the number of the wait is among its thread's records. A task that is spawned through this crate, and a

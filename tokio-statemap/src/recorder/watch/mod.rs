@@ -12,8 +12,8 @@ pub use no_stack::{NoStack, NoStacks};
 
 use crate::recorder::store::segment::StreamId;
 
-/// The average time between two looks, which is from half of that to one and a half. A poll of twice that length is
-/// seen while it goes on, unless the watcher itself has to wait for a processor.
+/// The average time between two looks. Each time is between half of it and one and a half times it. A poll of twice the
+/// average is seen while it goes on, unless the watcher itself has to wait for a processor.
 pub(crate) const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
 /// The age of the youngest poll that listeners are notified of: the time between two looks.

@@ -59,7 +59,7 @@ impl Windows {
         recorded
     }
 
-    /// Returns whether there are so many windows that older ones have to go.
+    /// Returns whether there are too many windows, so that older ones have to go.
     pub(crate) fn are_too_many(&self) -> bool {
         self.all.len() > MOST + MORE
     }

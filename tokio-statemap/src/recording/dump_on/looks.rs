@@ -1,4 +1,4 @@
-//! The triggers that nothing tells, and that are looked for: `ready`, `wait`, and `file`.
+//! The triggers that must be polled for: `ready`, `wait`, and `file`.
 //!
 //! The first two take a snapshot of each runtime, which costs more the more is kept. So there are two looks a second, or
 //! as many as take 1 % of a processor if that is less.
@@ -21,19 +21,19 @@ use crate::util::quantity::human_setting;
 /// The time between two looks.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// The time between two looks in which snapshots are taken, in the time that the look before took.
+/// The time from one look with snapshots to the next, as a multiple of the time that the first one took.
 const REST: u32 = 100;
 
-/// What is looked for.
+/// The things that are looked for.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     /// The time for which a task is ready, in ns.
     pub(super) ready_ns: Option<u64>,
-    /// The times for which a task waits, in ns, each with the pattern of the files in which.
+    /// The times for which a task waits, in ns, each with the pattern of the source files that it applies to.
     pub(super) waits: Vec<(u64, Option<String>)>,
     /// The file that appears or changes.
     file: Option<PathBuf>,
-    /// When that file was last changed before this process looked.
+    /// The time at which that file was last changed before this process looked.
     was_changed: Option<SystemTime>,
 }
 

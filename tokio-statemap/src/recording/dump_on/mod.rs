@@ -204,7 +204,7 @@ fn are_polls_seen(settings: &Settings) -> bool {
     why.is_none()
 }
 
-/// Returns whether what a trigger is about is seen. A line says why not, once per process.
+/// Returns whether this recording can detect a trigger. A line says why not, once per process.
 fn is_seen(settings: &Settings, trigger: &Trigger) -> bool {
     static WARNED: Once = Once::new();
     let why = looks::unseen(settings, trigger);

@@ -28,7 +28,7 @@ impl Pending {
     }
 }
 
-/// What the thread of the pages is to do.
+/// The next step of the thread of the pages.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Wait for this long, or until anything changes; `None` to wait for a change.

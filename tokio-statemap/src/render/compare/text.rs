@@ -170,7 +170,7 @@ fn requests(comparison: &Comparison) -> Vec<String> {
 
 /// Returns the name of a kind of spans, behind which its target stands if another kind is called the same.
 fn request_name(all: &[RequestChange], request: &RequestChange) -> String {
-    /// So much room the first column has at least.
+    /// The least width of the first column.
     const ROOM: usize = 29;
     let name = keep_left(&request.name, ROOM);
     let is_alone = all.iter().filter(|other| other.name == request.name).count() == 1;
@@ -187,7 +187,7 @@ fn request_name(all: &[RequestChange], request: &RequestChange) -> String {
     }
 }
 
-/// Returns the beginning of a text, in at most so many columns.
+/// Returns the beginning of a text, at most `columns` wide.
 fn keep_left(text: &str, columns: usize) -> String {
     let fits = |end: usize| width(&text[..end]) < columns;
     match width(text) <= columns {

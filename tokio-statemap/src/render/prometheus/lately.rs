@@ -11,7 +11,7 @@ use crate::trace::timeline::Timeline;
 use crate::util::map::Map;
 use crate::util::source_path::shown;
 
-/// What was found in a snapshot.
+/// The figures that were found in a snapshot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lately {
     waiting: Vec<WaitingAt>,

@@ -1,8 +1,9 @@
 //! A summary as metrics, for Prometheus and its like.
 //!
-//! A counter that goes back looks like a restart to Prometheus, which then adds the whole count to a rate. So everything
-//! here that is a counter only grows from one summary to the next, but for those of the other locations, in one: a poll
-//! that still runs isn't counted until it ends, and lengths are converted by one rate of the clock ([`Collector::summary`](crate::Collector::summary)).
+//! A counter that goes back looks like a restart to Prometheus, which then adds the whole count to a rate. So every
+//! counter here only grows from one summary to the next, except those of the location `other`. A running poll isn't
+//! counted until it ends, and lengths are converted by one rate of the clock
+//! ([`Collector::summary`](crate::Collector::summary)).
 
 mod lately;
 mod places;

@@ -24,7 +24,7 @@ pub(crate) struct LongPolls {
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     /// The samples, sorted by poll key, then by time.
     pub(crate) samples: Vec<PollSample>,
-    /// What other threads did while polls waited for locks, sorted like the samples.
+    /// The samples of other threads while polls waited for locks, sorted like the samples.
     pub(crate) beside: Vec<PollSample>,
     /// The functions of samples, by their indices.
     functions: Vec<StackFrame>,

@@ -49,11 +49,11 @@ pub(crate) struct Change {
     pub(crate) wait: Option<WaitId>,
     /// The thread and worker of a poll, and the sides on which it is cut.
     pub(crate) poll: Option<(u32, Option<u16>, u8)>,
-    /// Who woke the task for that poll.
+    /// The source of the wake for that poll.
     pub(crate) woken_by: Option<Waker>,
 }
 
-/// Who woke a task.
+/// The source of a task's wake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waker {
     Known(WokenBy),

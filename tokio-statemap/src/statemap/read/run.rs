@@ -35,7 +35,7 @@ pub(crate) struct Run {
     pub(crate) long_polls: LongPolls,
     /// The profile of async functions.
     pub(crate) profile: Vec<FunctionProfile>,
-    /// What spans of `tracing` took.
+    /// The times that spans of `tracing` took.
     pub(crate) requests: Vec<Request>,
     pub(crate) waits: Waits,
     /// The lists of the sums of the whole run.

@@ -15,7 +15,7 @@ pub(crate) struct Number(pub(crate) u64);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parent(pub(super) TaskKey);
 
-/// Who woke a task.
+/// The source of a task's wake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Woke(pub(super) WokenBy);
 

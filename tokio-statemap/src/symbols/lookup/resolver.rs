@@ -124,7 +124,7 @@ impl Resolver {
         None
     }
 
-    /// Has addresses mean those of another process, with these modules, each with its build id.
+    /// Creates a resolver for the addresses of another process with these modules, each with its build id.
     #[cfg(all(has_black_box, feature = "read"))]
     pub(crate) fn of_other(modules: Vec<(LoadedModule, Option<String>)>) -> Self {
         let (mut all, mut others) = (Vec::new(), Map::default());

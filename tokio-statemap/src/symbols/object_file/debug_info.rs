@@ -16,8 +16,8 @@ const MAX_BYTES: u64 = 1 << 30;
 /// The most entries that are followed from an inlined function to its own entry.
 const MAX_HOPS: usize = 4;
 
-/// The most bytes before an instruction without a line in which its line is searched. The compiler made such an
-/// instruction for the previous statement, or for all statements.
+/// The number of bytes that are searched backwards for the line of an instruction that has none. The compiler made such
+/// an instruction for the previous statement, or for all statements.
 const NEAR: u64 = 256;
 
 /// A function that an address is in.

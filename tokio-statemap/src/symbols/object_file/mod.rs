@@ -185,8 +185,8 @@ fn nameless(name: &str) -> &'static str {
     }
 }
 
-/// Returns the path of an inlined body by its caller, which is generic over it or contains it. With line tables alone,
-/// the debug information has nothing else.
+/// Derives the path of an inlined closure or async body from its caller, which is generic over it or contains it. With
+/// line tables alone, the debug information has nothing else.
 fn path_of(function: &Function, caller: Option<&Function>) -> Option<String> {
     let (name, caller) = (function.name.as_deref()?, caller?);
     let body = function.body?;

@@ -22,7 +22,7 @@ struct Answered {
     answers: [OnceLock<fn(&'static str)>; 2],
 }
 
-/// What a signal is used for. One signal may have several purposes.
+/// A purpose of a signal. One signal may have several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// It takes no time to ask for a page, so that comes first.

@@ -33,8 +33,8 @@ pub(super) fn find() {
     });
 }
 
-/// Returns whether the only waker of a waiting task is told from one of two, with and without a handle to join the
-/// task, and is no longer taken for the last one once it has woken the task.
+/// Returns whether the check recognises the last waker of a waiting task, with and without a handle to join the task.
+/// It must not recognise one of two wakers, nor the last waker once that has woken the task.
 fn are_as_expected(waker: &Waker, joins: JoinHandle<()>) -> bool {
     // SAFETY: they are wakers of a task of Tokio's. Test: `recorder::chains::wakers::tests::the_last_waker_is_told`.
     let is_last = |waker: &Waker| is_last_in(unsafe { state(waker.data()) }, WAITS);

@@ -44,7 +44,7 @@ pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Request
     Requests { rows, open: seen.open, cut: seen.cut, lost: seen.lost }
 }
 
-/// What is known of the spans of a kind whose surroundings are kept.
+/// The parts of the spans of a kind, and the longest of these spans, as far as their surroundings are kept.
 #[derive(Default)]
 struct Found {
     parts: Parts,

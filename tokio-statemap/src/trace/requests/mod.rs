@@ -90,11 +90,12 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestSpan {
-    /// The task that was in it last; `None` if nothing is known of that task: it is one of another runtime, or too long ago.
+    /// The task that was in it last; `None` if that task isn't known, or isn't in the timeline: it belongs to another
+    /// runtime, or its events were dropped.
     pub task: Option<TaskKey>,
-    /// When it opened, in ns since recording began.
+    /// The time at which it opened, in ns since recording began.
     pub opened_ns: u64,
-    /// What it did, and how long it was open. There are at most two causes.
+    /// The parts of its time. There are at most two causes.
     pub parts: Parts,
 }
 
@@ -112,7 +113,7 @@ impl RequestSpan {
     }
 }
 
-/// What spans did in their time. The five parts add up to the length.
+/// The time of spans, split by what they did. The five parts add up to the length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parts {
@@ -138,12 +139,12 @@ pub struct Parts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cause {
-    /// What the spans did there.
+    /// The state of the spans there.
     pub state: PartState,
-    /// For [`Running`](PartState::Running) the function in which long polls were sampled. For
-    /// [`Ready`](PartState::Ready) that in which the worker was sampled that later polled the task: it held the span up. For
-    /// [`Waiting`](PartState::Waiting) the line at which the task waited. For [`Late`](PartState::Late) the function in which
-    /// the worker was sampled that would have looked for timers and I/O otherwise.
+    /// For [`Running`](PartState::Running), the function in which long polls were sampled. For
+    /// [`Ready`](PartState::Ready), the function that was sampled on the worker that later polled the task: it held the
+    /// span up. For [`Waiting`](PartState::Waiting), the line at which the task waited. For [`Late`](PartState::Late),
+    /// the function that was sampled on the worker that would have looked for timers and I/O otherwise.
     pub place: String,
     /// The time, in ns, summed over spans.
     pub length_ns: u64,

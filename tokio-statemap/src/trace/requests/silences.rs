@@ -1,7 +1,7 @@
 //! Times in which no worker looked for timers and I/O.
 //!
-//! The one that would have was in a long poll, while the others were parked. Only the silence tells: no other poll
-//! began or ended. A task that the runtime wakes as soon as it is over was due earlier, or may have been.
+//! The worker that would have looked was in a long poll, while the others were parked. This is inferred from a silence:
+//! no other poll began or ended. A task that the runtime wakes right after a silence was due earlier, or may have been.
 
 use crate::trace::requests::causes::Stretch;
 use crate::trace::timeline::{Poll, Timeline};

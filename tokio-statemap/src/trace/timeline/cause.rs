@@ -39,9 +39,8 @@ pub struct PollCause {
 }
 
 impl PollCause {
-    /// Moves time that nothing else explains to the blocked time, up to `at_most_ns` of blocked
-    /// time in all, as samples showed it blocked. Returns how much of it had been attributed to the
-    /// host.
+    /// Counts unexplained time, and then time attributed to the host, as blocked, up to `at_most_ns` blocked in all:
+    /// samples showed the thread blocked. Returns how much of it had been attributed to the host.
     pub(super) fn was_blocked(&mut self, at_most_ns: u64) -> u64 {
         let more_ns = at_most_ns.saturating_sub(self.blocked_ns);
         let unknown_ns = self.unknown_ns.min(more_ns);

@@ -18,8 +18,9 @@ pub struct LongPolls {
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     /// The stack samples of long polls, sorted by poll key, then by time.
     pub(crate) samples: Vec<PollSample>,
-    /// What other threads did while polls waited for locks, sorted like the samples. Their threads are those of the
-    /// polls. Samples of polls that begin at the right edge are of threads of the blocking pool, where tasks wait for it.
+    /// The samples of other threads while polls waited for locks, sorted like the samples. Their threads are those of
+    /// the polls. Samples of polls that begin at the right edge are of threads of the blocking pool, where tasks wait
+    /// for it.
     pub(crate) beside: Vec<PollSample>,
 }
 

@@ -1,8 +1,8 @@
 //! Writes files atomically: a file is complete, or unchanged.
 //!
-//! Where the system supports it the file has no name until it is complete; elsewhere it has an
-//! unpredictable hidden name in the same folder. Links are followed under the rule of Linux's
-//! `fs.protected_symlinks`: not if another user may have planted them.
+//! If the system supports it, the file has no name until it is complete. Otherwise it has an unpredictable hidden name
+//! in the same folder. Links are followed under the rule of Linux's `fs.protected_symlinks`: not if another user may
+//! have planted them.
 
 #[cfg(unix)]
 mod leftovers;

@@ -1,4 +1,4 @@
-//! What other threads do while a poll waits for a lock. One of them may hold it, and it need not be a worker.
+//! Samples other threads while a poll waits for a lock. One of them may hold it, and it need not be a worker.
 
 use std::sync::Weak;
 

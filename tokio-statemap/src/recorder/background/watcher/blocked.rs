@@ -1,4 +1,4 @@
-//! What a blocked thread waits in, and its stack.
+//! Reads the system call that a blocked thread waits in, and copies its stack.
 
 use crate::recorder::watch::BlockedIn;
 use crate::sys::threads::proc::{self, ThreadState};

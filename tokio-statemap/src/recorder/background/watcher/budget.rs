@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::sys::threads;
 
-/// The watcher may use one part in this many of a processor. Without optimisation a sample takes ten times as long, and
-/// nobody measures the program's speed: the part is larger, or most long polls would have no sample.
+/// The watcher may use 1/`SHARE` of a processor. Without optimisation a sample takes ten times as long, and nobody
+/// measures the program's speed: the part is larger, or most long polls would have no sample.
 const SHARE: u32 = if cfg!(debug_assertions) { 40 } else { 200 };
 
 /// The most time that may be saved up, and the most that may be owed. A program with few long polls has all of them
@@ -73,7 +73,7 @@ impl Budget {
         looks.max(LEAST_LOOKS)
     }
 
-    /// Returns the time between two rounds, of which `usual` is the usual one.
+    /// Returns the time until the next round: `usual`, or [`SLOWER`] times that while time is owed.
     pub(super) fn between(&self, usual: Duration) -> Duration {
         if self.left_ns > 0 { usual } else { usual * SLOWER }
     }

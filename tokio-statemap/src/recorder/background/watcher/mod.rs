@@ -70,7 +70,7 @@ pub(super) struct Watcher {
     looked_at: usize,
     tools: Tools,
     times: LookTimes,
-    /// When the next look is due, if it is known.
+    /// The time at which the next look is due, if it is known.
     due: Option<Instant>,
 }
 

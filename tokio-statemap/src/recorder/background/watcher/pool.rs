@@ -1,7 +1,7 @@
-//! What the threads of the blocking pool are in while tasks wait for one of them.
+//! Samples the threads of the blocking pool while tasks wait for one of them.
 //!
-//! They are no workers, so nobody looks at them while they run. If all of them are blocked for good, a snapshot is the last
-//! chance to see in what.
+//! They are no workers, so nobody looks at them while they run. If all of them are blocked for good, a snapshot is the
+//! last chance to see where.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! What evicted records leave in a black box: those that are staged, and those that are pinned.
+//! Writes evicted records to a black box and reads them back: those that are staged, and those that are pinned.
 
 use crate::recorder::memory::eviction::Eviction;
 use crate::recorder::store::segment::Segment;

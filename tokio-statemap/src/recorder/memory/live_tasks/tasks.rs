@@ -10,7 +10,7 @@ pub(crate) struct LiveTask {
     pub(crate) location: Option<LocationId>,
     pub(crate) parent: Option<u64>,
     pub(crate) polled: bool,
-    /// Where it waits, and since when in ticks, if that is known.
+    /// The place where it waits, and since when in ticks, if that is known.
     pub(crate) wait: Option<(WaitId, u64)>,
     /// The number of the window in which it was last seen; it may have terminated in a gap since.
     pub(super) window: usize,

@@ -62,7 +62,7 @@ pub(crate) struct Sums {
     /// The place of the window that was added up last, among the windows that are kept.
     window: usize,
     has_begun: bool,
-    /// When that window began.
+    /// The time at which that window began.
     window_from: u64,
     /// The time when the sums began anew, in ticks: what workers did before isn't added up.
     reset_at: u64,

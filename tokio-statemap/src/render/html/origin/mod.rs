@@ -128,7 +128,7 @@ impl Run<'_> {
         Ok(bytes)
     }
 
-    /// Notes the time of the `nth` transition if the columns have another one.
+    /// Stores the exact time of the `nth` transition if the columns have a rounded one.
     fn time(&self, time_ns: u64, drawn_ns: u64, nth: u64, times: &mut Exceptions) {
         let real_ns = time_ns.saturating_sub(self.timeline.begin_ns);
         times.time(real_ns, drawn_at(drawn_ns, self.from_ns, self.unit_ns), nth);

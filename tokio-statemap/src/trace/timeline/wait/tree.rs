@@ -45,10 +45,9 @@ impl Located {
 
 /// Reduces a chain, outermost function first, to the functions that a reader would name.
 ///
-/// Those are the program's own functions, async functions, and the first function of each
-/// dependency that is called. The functions that box, pin and join futures are left out. `calls`
-/// are the instrumented calls of the chain in order, and `first_call` the index of the first of them
-/// among those of the wait.
+/// A reader would name the program's own functions, async functions, and the first function of each dependency that is
+/// called. The functions that box, pin and join futures are left out. `calls` are the instrumented calls of the chain
+/// in order, and `first_call` the index of the first of them among those of the wait.
 pub(super) fn essential(chain: &[Located], calls: &[Call<'_>], first_call: u16) -> Vec<Located> {
     let mut essential = Essential::default();
     let mut entered = 0;

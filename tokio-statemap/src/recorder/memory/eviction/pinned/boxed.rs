@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl PinnedWindows {
-    /// Sets how many events all may have. None gets so many that there is no room for seven others: the longest poll
-    /// needn't be that of the culprit. Returns how many events made room.
+    /// Sets the most events of all windows together. One window gets at most an eighth of them, as the longest poll
+    /// needn't be that of the culprit. Returns the number of events that were dropped to make room.
     pub(crate) fn limit_to(&mut self, most_events: u64) -> u64 {
         self.most_events = most_events;
         self.most_of_one = most_events / 8;

@@ -29,7 +29,7 @@ pub(super) struct Slot {
 pub(super) struct OwnCopy {
     /// The requester's clock.
     pub(super) now: Option<fn() -> u64>,
-    /// When the copy was made, by that clock.
+    /// The time at which the copy was made, by that clock.
     pub(super) time: u64,
     pub(super) made_at: Moment,
     pub(super) registers: Registers,
