@@ -79,7 +79,8 @@ pub struct WaitRow {
     /// The time for which no wait there had ended at the end, in ns, although tasks waited; `None` if no task waited,
     /// or if that time isn't far longer than earlier waits took.
     pub none_ended_for_ns: Option<u64>,
-    /// The line at which the holders of the lock waited for most of the time that they held it, if there is one.
+    /// The line at which the holders of the lock waited for most of the time that they held it, if there is one. For room in a
+    /// channel, the same of the tasks that took something out of it.
     pub holder: Option<Holder>,
 }
 
@@ -110,6 +111,14 @@ impl Holder {
     pub(crate) fn percent(&self) -> String {
         percent(share(self.waited_ns, self.held_ns).unwrap_or(1.0))
     }
+}
+
+/// Returns the module of Tokio, or of another crate, that an awaited future is in: `tokio::sync::rwlock`. In an optimised build more
+/// may not be known of some of the waits at a line.
+pub(super) fn module_of(awaits: &str) -> &str {
+    let name = awaits.trim_start_matches("an async fn of ").trim_start_matches('<');
+    let end = name.match_indices("::").nth(2).map_or(name.len(), |(at, _)| at);
+    &name[..end]
 }
 
 /// Returns a line, or its function if the line isn't known, and the awaited future: `src/shop.rs:17, Mutex::lock`.
@@ -319,7 +328,7 @@ fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u6
     let mut lock_lines = Vec::new();
     for &(id, line) in &only_at {
         match indices.get(&line) {
-            Some(&index) if rows[index].is_for_a_lock() => {
+            Some(&index) if rows[index].is_for_a_lock() || rows[index].is_for_room() => {
                 lock_lines.resize(places.len(), None);
                 lock_lines[id.index()] = Some(index);
             }

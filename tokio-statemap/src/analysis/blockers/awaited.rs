@@ -1,6 +1,6 @@
 //! Classifies the things that tasks wait for, by whether the wait may last for ever.
 
-use crate::analysis::waits::without_types;
+use crate::analysis::waits::{is_room, without_types};
 use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
 /// The kind of thing that a task waits for.
@@ -33,8 +33,14 @@ const WOKEN_FROM_OUTSIDE: [&str; 6] = [
 
 /// Parts of the paths of Tokio's functions that wait for something that another task must release. Of an async function
 /// that was inlined, only the module may be known.
-const LOCKS: [&str; 5] =
-    ["Mutex", "RwLock", "tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::barrier"];
+const LOCKS: [&str; 6] = [
+    "Mutex",
+    "RwLock",
+    "tokio::sync::mutex",
+    "tokio::sync::rwlock",
+    "tokio::sync::barrier",
+    "tokio::sync::once_cell",
+];
 const PERMITS: [&str; 5] = [
     "Semaphore",
     "tokio::sync::semaphore",
@@ -98,6 +104,11 @@ impl Awaited {
         any_function(wait, |name| name.contains("tokio::sync::oneshot::Receiver"))
     }
 
+    /// Returns whether a wait is for a message of a channel.
+    pub(in crate::analysis) fn is_message(wait: &Wait) -> bool {
+        any_function(wait, |name| name.contains("tokio::sync::mpsc::") && name.contains("Receiver"))
+    }
+
     /// Returns whether a wait is for a lock or a permit, and for no room in a channel.
     pub(in crate::analysis) fn is_pool(wait: &Wait) -> bool {
         Self::queue(wait).is_some() && !any_function(wait, |name| name.contains("::mpsc::"))
@@ -140,7 +151,7 @@ impl Awaited {
         let is_one_of = |names: &[&str]| names.iter().any(|one| plain.contains(one));
         match name.starts_with("tokio::sync::") {
             true if is_one_of(&LOCKS) => Self::Lock,
-            true if is_one_of(&PERMITS) => Self::Permit,
+            true if is_one_of(&PERMITS) || is_room(Some(name)) => Self::Permit,
             true => Self::Task,
             false => Self::from_names(&plain),
         }
@@ -193,6 +204,9 @@ mod tests {
             ("an async fn of tokio::sync::mutex", Awaited::Lock),
             ("an async fn of tokio::sync::semaphore", Awaited::Permit),
             ("an async fn of tokio::sync::mpsc::bounded", Awaited::Task),
+            ("tokio::sync::mpsc::bounded::Sender", Awaited::Permit),
+            ("tokio::sync::mpsc::bounded::Sender<T>::closed", Awaited::Task),
+            ("tokio::sync::once_cell::OnceCell<T>::get_or_init", Awaited::Lock),
             ("tokio::sync::rwlock::RwLock<T>::read", Awaited::Lock),
             ("async tokio::sync::mpsc::bounded::Sender<T>::send", Awaited::Permit),
             ("async tokio::sync::semaphore::Semaphore::acquire", Awaited::Permit),

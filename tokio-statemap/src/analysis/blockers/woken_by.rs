@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::last_wait::waits_to_the_end;
+use super::last_wait::{wait_to_the_end, waits_to_the_end};
 use crate::analysis::waits::path::path_below;
-use crate::analysis::waits::place_label;
+use crate::analysis::waits::{is_room, line_of, place_label};
 use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
@@ -18,18 +18,30 @@ pub(in crate::analysis) struct Chain {
     links: Vec<Link>,
     /// The task that ended most waits at the line of the last link, if it is itself a link.
     ends_in: Option<TaskKey>,
-    /// `true` if the last link waits for a lock, a permit, or another link: nothing outside of the program ends such a
-    /// wait.
+    /// The way in which the last task is known, which may be that of `ends_in`.
+    last: KnownBy,
+    /// `true` if the last link waits for a lock, a permit, an answer, or another link: nothing outside of the program ends such
+    /// a wait.
     is_inside: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Link {
     task: TaskKey,
+    known_by: KnownBy,
     /// The time that it has waited, in ns.
     waits_for_ns: u64,
     /// The lines at which it waits.
     at: String,
+}
+
+/// The way in which a task is known to end the waits at a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KnownBy {
+    /// It ended most that ended.
+    Ended,
+    /// Those that wait for room in a channel woke it when it waited for a message.
+    Receives,
 }
 
 /// The most tasks that are named.
@@ -40,17 +52,23 @@ const LEAST: u64 = 3;
 
 impl Chain {
     /// Finds the task that ended most of these waits, which are at one line. `None` unless that task has itself waited
-    /// for `long_ns` or longer.
+    /// for `long_ns` or longer. If they are for a lock, those who used to release it may queue for it like the others.
     pub(in crate::analysis) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
-        waits: &[(WaitId, &Wait)],
+        (waits, is_lock): (&[(WaitId, &Wait)], bool),
         long_ns: u64,
     ) -> Option<Self> {
-        let mut chain = Self { links: Vec::new(), ends_in: None, is_inside: false };
+        let last = KnownBy::Ended;
+        let mut chain = Self { links: Vec::new(), ends_in: None, last, is_inside: false };
         let set = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
-        let mut next = usual_waker(timeline, &set, None);
-        while let Some(task) = next {
+        let is_room = waits.iter().any(|(_, wait)| is_for_room(wait));
+        let senders = || waiting_in(timeline, shutdown, &set);
+        let mut next = next_link(usual_waker(timeline, &set, None), || {
+            is_room.then(|| receiver_of(timeline, &senders())).flatten()
+        });
+        while let Some((task, known_by)) = next {
+            chain.last = known_by;
             if chain.links.iter().any(|link| link.task == task) {
                 (chain.ends_in, chain.is_inside) = (Some(task), true);
                 break;
@@ -64,20 +82,28 @@ impl Chain {
                 chain.is_inside = false;
                 break;
             };
+            if is_lock && set.has_wait(timeline, wait) {
+                break;
+            }
             let at = match wait.frames.first().map(path_below) {
                 Some(path) if path.contains(" > ") => path,
                 _ => place_label(wait),
             };
-            chain.links.push(Link { task, waits_for_ns: spot.length_ns, at });
+            chain.links.push(Link { task, known_by, waits_for_ns: spot.length_ns, at });
             let awaited = Awaited::at(wait);
-            chain.is_inside = matches!(awaited, Awaited::Lock | Awaited::Permit);
+            let set = WaitSet::like(timeline, wait);
+            // Nobody is known who might be waiting for something outside before it answers.
+            let is_unanswered = || Awaited::is_answer(wait) && !has_any_ended(timeline, &set);
+            chain.is_inside = matches!(awaited, Awaited::Lock | Awaited::Permit) || is_unanswered();
             if !chain.is_inside && awaited != Awaited::Task {
                 break;
             }
             // Its own waits there count, if it had any: other tasks may be woken by others.
-            let set = WaitSet::like(timeline, wait);
-            next = usual_waker(timeline, &set, Some(task))
+            let waker = usual_waker(timeline, &set, Some(task))
                 .or_else(|| usual_waker(timeline, &set, None));
+            next = next_link(waker, || {
+                is_for_room(wait).then(|| receiver_of(timeline, &[task])).flatten()
+            });
         }
         (!chain.links.is_empty()).then_some(chain)
     }
@@ -109,6 +135,11 @@ impl WaitSet {
         let lines = wait.lines();
         let same = timeline.all_waits().filter(|(_, other)| other.lines() == lines);
         Self::new(timeline, same.map(|(id, _)| id))
+    }
+
+    /// Returns whether this wait of the timeline is one of them.
+    fn has_wait(&self, timeline: &Timeline, wait: &Wait) -> bool {
+        timeline.all_waits().any(|(id, other)| std::ptr::eq(other, wait) && self.has(Some(id)))
     }
 
     pub(in crate::analysis) fn has(&self, wait: Option<WaitId>) -> bool {
@@ -146,22 +177,87 @@ fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Opt
     (times >= LEAST && 2 * times > known && 2 * known >= ended).then_some(task)
 }
 
+fn has_any_ended(timeline: &Timeline, waits: &WaitSet) -> bool {
+    let mut pairs = timeline.tasks.seen().iter().flat_map(|task| task.polls.windows(2));
+    pairs.any(|pair| waits.has(pair[0].wait()))
+}
+
+fn next_link(
+    waker: Option<TaskKey>,
+    receiver: impl FnOnce() -> Option<TaskKey>,
+) -> Option<(TaskKey, KnownBy)> {
+    match waker {
+        Some(waker) => Some((waker, KnownBy::Ended)),
+        None => Some((receiver()?, KnownBy::Receives)),
+    }
+}
+
+fn is_for_room(wait: &Wait) -> bool {
+    wait.lines().into_iter().any(|line| is_room(line_of(line).1))
+}
+
+/// Returns the tasks that are in one of these waits at the end, in order.
+fn waiting_in(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Vec<TaskKey> {
+    let mut all = Vec::new();
+    for task in timeline.tasks.seen() {
+        let is_in = task.polls.last().is_some_and(|last| waits.has(last.wait()));
+        if is_in && wait_to_the_end(timeline, shutdown, task).is_some() {
+            all.push(task.key);
+        }
+    }
+    all
+}
+
+/// Returns the task that `senders` woke most when it waited for a message, if these are more than half of such wakes by them:
+/// it receives what they send. `senders` is in order.
+fn receiver_of(timeline: &Timeline, senders: &[TaskKey]) -> Option<TaskKey> {
+    let mut most: Option<(u64, TaskKey)> = None;
+    let mut all = 0;
+    let is_message = |wait: Option<WaitId>| {
+        wait.and_then(|id| timeline.wait(id)).is_some_and(Awaited::is_message)
+    };
+    for task in timeline.tasks.seen() {
+        let mut times = 0_u64;
+        for pair in task.polls.windows(2) {
+            let Some(WokenBy::Task(by)) = pair[1].woken_by() else { continue };
+            times += u64::from(senders.binary_search(&by).is_ok() && is_message(pair[0].wait()));
+        }
+        all += times;
+        if times > most.map_or(0, |(most, _)| most) {
+            most = Some((times, task.key));
+        }
+    }
+    most.filter(|&(times, _)| 2 * times > all).map(|(_, task)| task)
+}
+
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, Link { task, waits_for_ns, at }) in self.links.iter().enumerate() {
+        for (nth, Link { task, known_by, waits_for_ns, at }) in self.links.iter().enumerate() {
             let (waits_for, at) = (human(*waits_for_ns), clean(at));
-            if nth == 0 {
-                write!(
+            match (nth, known_by) {
+                (0, KnownBy::Ended) => write!(
                     f,
                     "{task} ended most waits there, and waits itself, for {waits_for} now, at {at}."
-                )?;
-            } else {
-                write!(f, " {task} ended most of those, and waits at {at}.")?;
+                )?,
+                (0, KnownBy::Receives) => write!(
+                    f,
+                    "{task} receives what is sent there, as far as is known, and waits itself, for {waits_for} now, at {at}."
+                )?,
+                (_, KnownBy::Ended) => {
+                    write!(f, " {task} ended most of those, and waits at {at}.")?;
+                }
+                (_, KnownBy::Receives) => {
+                    write!(f, " {task} receives what is sent there, and waits at {at}.")?;
+                }
             }
         }
+        let does = match self.last {
+            KnownBy::Ended => "ended most of those",
+            KnownBy::Receives => "receives what is sent there",
+        };
         match self.ends_in {
             Some(task) if self.links.len() == 1 => write!(f, " {task} waits for itself."),
-            Some(task) => write!(f, " {task} ended most of those: they wait for one another."),
+            Some(task) => write!(f, " {task} {does}: they wait for one another."),
             None => Ok(()),
         }
     }

@@ -4,14 +4,16 @@ use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::Stuck;
-use crate::analysis::blockers::{Awaited, Chain, HeldBy, LastWaits, WaitSet, wait_to_the_end};
+use crate::analysis::blockers::{
+    Awaited, Chain, HeldBy, KeptBy, LastWaits, WaitSet, wait_to_the_end,
+};
 use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, tasks_origin};
-use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of};
+use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of, module_of};
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Shutdown, Task, Timeline, Wait, WaitId};
+use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
@@ -34,6 +36,9 @@ pub struct Contended {
     pub none_ended_for_ns: Option<u64>,
     /// Other such lines at which no wait had ended for long, by the sum of their waits, the longest first.
     pub none_ended_at: Vec<String>,
+    /// The task that has waited longest at all these lines, and where, if that is another line and for the same kind of lock: what the
+    /// others wait for may be behind it in a queue.
+    pub first: Option<(TaskKey, String)>,
     /// The line at which the holders waited for most of the time that they held what is awaited, if there is one.
     pub holder: Option<Holder>,
     /// The tasks that waited up to the end for most of the time, if no issue is worse than a queue that goes on.
@@ -47,6 +52,10 @@ pub struct Contended {
 
 /// A wait of less than this is no reason to look at a lock.
 const LONG_NS: u64 = 10_000_000;
+
+/// The number of tasks that must wait for room in a channel, on average, while others still get some. With fewer, a pipeline is as
+/// fast as its slowest part.
+const MANY: u128 = 4;
 
 /// The most further lines that are named.
 const MOST_LINES: usize = 3;
@@ -67,11 +76,17 @@ pub(super) fn find(
     let places = Places::new(timeline, shutdown, facts.spelling);
     // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
-    let long = waits.lines.iter().take_while(|row| row.total_ns >= kept_ns);
-    let mut long = long.filter(|row| !told.contains(&row.label()));
-    let (row, queue) =
-        long.find_map(|row| Some((row, Queue::find(timeline, shutdown, (&places, last), row)?)))?;
-    let mut none_ended_at = Vec::new();
+    // A single task that waits for ever may have begun to wait late.
+    let is_still = |row: &WaitRow| {
+        row.none_ended_for_ns.is_some() && (row.is_for_a_lock() || row.is_for_room())
+    };
+    let is_long = |row: &&WaitRow| row.total_ns >= kept_ns || is_still(row);
+    let mut long = waits.lines.iter().filter(is_long).filter(|row| !told.contains(&row.label()));
+    let (row, queue) = long.find_map(|row| {
+        let is_crowded = row.total_ns >= MANY * kept_ns;
+        Some((row, Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?))
+    })?;
+    let (mut none_ended_at, mut others) = (Vec::new(), Vec::new());
     let is_other = |other: &&WaitRow| {
         !std::ptr::eq(*other, row)
             && other.none_ended_for_ns.is_some()
@@ -79,7 +94,15 @@ pub(super) fn find(
             && places.kind(last, other).is_some()
     };
     for other in waits.lines.iter().filter(is_other).take(MOST_LINES) {
-        none_ended_at.push(other.label());
+        // Two kinds of waits at one line may have the same name.
+        let label = other.label();
+        if label != row.label() && !none_ended_at.contains(&label) {
+            none_ended_at.push(label);
+        }
+        let module = |row: &WaitRow| row.awaits.as_deref().map(module_of).map(str::to_owned);
+        if row.is_for_a_lock() && module(row) == module(other) {
+            others.push(other);
+        }
     }
     Some(Contended {
         at: row.label(),
@@ -89,6 +112,7 @@ pub(super) fn find(
         now: row.now,
         none_ended_for_ns: row.none_ended_for_ns,
         none_ended_at,
+        first: places.first_of(row, &others),
         holder: row.holder.clone(),
         stuck: None,
         queue,
@@ -117,6 +141,8 @@ struct Queue {
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
+    /// The tasks that got it and didn't give it back, if that isn't known.
+    kept_by: Option<KeptBy>,
     /// The place where the waiting tasks were spawned, and the number of other tasks from there, if all of these have
     /// ended.
     all_ended: Option<(Place, u64)>,
@@ -130,16 +156,18 @@ impl Queue {
         shutdown: Shutdown,
         (places, last): (&Places<'_>, &LastWaits<'_>),
         row: &WaitRow,
+        is_crowded: bool,
     ) -> Option<Self> {
         if row.longest_ns < LONG_NS {
             return None;
         }
         let kind = places.kind(last, row)?;
-        let mut found = Self { kind, held_by: None, chain: None, all_ended: None };
+        let mut found = Self { kind, held_by: None, chain: None, kept_by: None, all_ended: None };
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
-            // A channel is full if a pipeline is as fast as its slowest part.
-            if !matches!(kind, Kind::Lock | Kind::Permit) {
-                return None;
+            match kind {
+                Kind::Lock | Kind::Permit => {}
+                Kind::Room => return (is_crowded && row.holder.is_some()).then_some(found),
+                Kind::Answer => return None,
             }
             if row.holder.is_none() {
                 found.held_by = places.held_during_longest(row);
@@ -149,8 +177,12 @@ impl Queue {
         let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
         found.held_by =
             all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
-        if found.held_by.is_none() {
-            found.chain = Chain::find(timeline, shutdown, &all, long_ns);
+        let is_lock = matches!(kind, Kind::Lock | Kind::Permit);
+        if found.held_by.is_none() && is_lock {
+            found.kept_by = KeptBy::find(timeline, shutdown, &all, long_ns);
+        }
+        if !found.names_holder() {
+            found.chain = Chain::find(timeline, shutdown, (&all, is_lock), long_ns);
         }
         let is_queue = match kind {
             Kind::Lock | Kind::Room => true,
@@ -171,7 +203,9 @@ impl Queue {
     }
 
     fn names_holder(&self) -> bool {
-        self.chain.is_some() || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
+        self.chain.is_some()
+            || self.kept_by.is_some()
+            || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
     }
 }
 
@@ -274,6 +308,37 @@ impl Places<'_> {
         (ended > 0).then_some((place, ended))
     }
 
+    /// Returns the task that has waited longest at these lines, and its line, if it is one of the `others`.
+    fn first_of(&self, row: &WaitRow, others: &[&WaitRow]) -> Option<(TaskKey, String)> {
+        row.none_ended_for_ns?;
+        let since_of = |row: &WaitRow| {
+            let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
+            let mut first: Option<(u64, TaskKey)> = None;
+            for task in self.timeline.tasks.one_by_one() {
+                let wait = task.polls.last().and_then(|last| last.wait());
+                let Some((spot, _)) = wait_to_the_end(self.timeline, self.shutdown, &task) else {
+                    continue;
+                };
+                let since = (spot.start_ns, task.key);
+                if is_at.has(wait) && first.is_none_or(|first| since < first) {
+                    first = Some(since);
+                }
+            }
+            first
+        };
+        let of_row = since_of(row)?;
+        let mut first: Option<(u64, TaskKey, String)> = None;
+        for other in others {
+            let of_other = since_of(other).filter(|&since| since < of_row);
+            if let Some((since_ns, task)) = of_other {
+                if first.as_ref().is_none_or(|&(first_ns, ..)| since_ns < first_ns) {
+                    first = Some((since_ns, task, other.label()));
+                }
+            }
+        }
+        first.map(|(_, task, at)| (task, at))
+    }
+
     /// Returns the tasks that may have held what was awaited at this line during the longest wait that no task ended, as one with a
     /// timeout. Whoever ended one had it, or had a part of it.
     fn held_during_longest(&self, row: &WaitRow) -> Option<HeldBy> {
@@ -319,6 +384,17 @@ impl Contended {
     /// Returns whether the issue says who may have what is awaited at the end.
     pub(super) fn names_holder(&self) -> bool {
         self.queue.names_holder()
+    }
+
+    /// Returns whether the issue says by the way that no wait ended at this line.
+    pub(super) fn mentions(&self, at: &str) -> bool {
+        self.none_ended_at.iter().any(|other| other == at)
+    }
+
+    /// Returns whether the issue says more than that `tasks` tasks never finished, which wait at the same line.
+    pub(super) fn says_more_than(&self, tasks: u64) -> bool {
+        let is_permit = self.queue.kind == Kind::Permit;
+        self.names_holder() || !is_permit && (self.now > tasks || !self.none_ended_at.is_empty())
     }
 
     /// Returns whether waits still ended at the end, as far as is known.
@@ -388,12 +464,24 @@ impl Finding for Contended {
         if !others.is_empty() {
             said.add(format!("{others}."));
         }
-        let Queue { held_by, chain, all_ended, .. } = &self.queue;
+        if let Some((task, at)) = &self.first {
+            said.add(format!("{} has waited longest of all these, at {}.", task, clean(at)));
+        }
+        let Queue { kind, held_by, chain, kept_by, all_ended } = &self.queue;
         if let Some(held_by) = held_by {
             said.add(held_by.to_string());
         }
         if let Some(chain) = chain {
             said.add(chain.to_string());
+        }
+        if let Some(kept_by) = kept_by {
+            said.add(kept_by.to_string());
+        }
+        if *kind == Kind::Lock && !self.goes_on() && !self.names_holder() {
+            said.add(
+                "It isn't known who holds it: a task that took it without a wait, these tasks if each of them keeps a lock that another \
+                 one waits for, or a thread.",
+            );
         }
         if let Some((place, ended)) = *all_ended {
             let (others, have) = match ended {
@@ -408,8 +496,9 @@ impl Finding for Contended {
         }
         if let (Some(holder), None) = (&self.holder, held_by) {
             let (share, at) = (holder.percent(), holder.label());
+            let who = if *kind == Kind::Room { "took something out" } else { "held it" };
             said.add(format!(
-                "As far as is known, those who held it spent {share} of that time waiting at {}.",
+                "As far as is known, those who {who} spent {share} of that time waiting at {}.",
                 clean(&at)
             ));
         }

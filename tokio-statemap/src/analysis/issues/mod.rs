@@ -218,8 +218,14 @@ pub(super) fn find(
             told.extend(never.at.clone().filter(|_| never.names_holder()));
         }
         let contended = contended::find(timeline, facts, (waits, &last), &told, has_long_polls);
-        if let Some(contended) = contended.as_ref().filter(|contended| contended.names_holder()) {
-            never_finished.retain(|never| never.at.as_ref() != Some(&contended.at));
+        if let Some(contended) = &contended {
+            never_finished.retain(|never| {
+                let is_mentioned = contended.is_certain()
+                    && !never.names_holder()
+                    && never.at.as_ref().is_some_and(|at| contended.mentions(at));
+                let is_same = never.at.as_ref() == Some(&contended.at);
+                !is_mentioned && (!is_same || !contended.says_more_than(never.tasks))
+            });
         }
         let contended = contended.filter(|contended| {
             !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))

@@ -285,13 +285,19 @@ impl WaitRow {
 pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
     const SENDS: [&str; 2] =
         ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
-    awaits.is_some_and(|awaits| SENDS.iter().any(|name| awaits.contains(name)))
+    awaits.is_some_and(|awaits| {
+        SENDS.iter().any(|name| awaits.contains(name)) || awaits.ends_with("mpsc::bounded::Sender")
+    })
 }
 
 /// Returns whether another task must release something to end the wait.
 pub(in crate::analysis) fn is_lock(awaits: Option<&str>) -> bool {
-    const LOCKS: [&str; 3] =
-        ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
+    const LOCKS: [&str; 4] = [
+        "tokio::sync::mutex",
+        "tokio::sync::rwlock",
+        "tokio::sync::semaphore",
+        "tokio::sync::once_cell",
+    ];
     let awaits = awaits.map(|name| name.trim_start_matches("an async fn of "));
     awaits.is_some_and(|awaits| LOCKS.iter().any(|lock| awaits.starts_with(lock)))
 }

@@ -42,7 +42,8 @@ pub(super) fn named(addresses: &[(u64, Arc<[StackFrame]>)]) -> Vec<Located> {
         };
         for frame in &frames[..own] {
             let (frame, address) = (frame.clone(), *address);
-            all.push(Located { frame, address, call: 0, instrumented: None, name: None });
+            let (call, inlined_in, instrumented, name) = (0, None, None, None);
+            all.push(Located { frame, address, call, inlined_in, instrumented, name });
         }
     }
     // Cuts off the function that clones the waker and its callees.

@@ -14,6 +14,8 @@ pub(super) struct Located {
     /// A hash of the callers' addresses, which identifies the call. Two calls of one function are
     /// two futures.
     pub(super) call: u64,
+    /// The same without the address of the function, if it is inlined into one that may poll several futures.
+    pub(super) inlined_in: Option<u64>,
     /// The index among the instrumented calls of the wait, if it is one.
     pub(super) instrumented: Option<u16>,
     /// The name given to this call.
@@ -104,6 +106,11 @@ impl Path {
         }
     }
 
+    /// Returns the hash that identifies the function that the current one is inlined into, if that may poll several futures.
+    fn inlined_in(&self) -> Option<u64> {
+        self.is_split.then_some(self.before)
+    }
+
     /// Returns the hash that identifies the call of the current function.
     fn call(&self) -> u64 {
         match self.address {
@@ -126,7 +133,9 @@ impl<'a> Essential<'a> {
             };
             let (address, call) = (self.path.address.unwrap_or_default(), self.path.call());
             let instrumented = Some(index);
-            self.kept.push(Located { frame, address, call, instrumented, name: None });
+            let inlined_in = self.path.inlined_in();
+            let name = None;
+            self.kept.push(Located { frame, address, call, inlined_in, instrumented, name });
             self.is_inside = false;
         }
     }
@@ -142,9 +151,10 @@ impl<'a> Essential<'a> {
         };
         if !keeps {
             self.path.is_split |= is_of_last;
+            self.tell_end_of_channel(&located.frame);
             return;
         }
-        located.call = self.path.call();
+        (located.call, located.inlined_in) = (self.path.call(), self.path.inlined_in());
         located.frame.function = future_of(&located.frame.function).into();
         match self.call {
             Some((index, function)) if located.is_async() => {
@@ -178,6 +188,29 @@ impl<'a> Essential<'a> {
             (located.frame.file, located.frame.line) = (None, None);
         }
         self.kept.push(located);
+    }
+}
+
+/// An async function of a bounded channel, inlined without its name.
+const OF_CHANNEL: &str = "an async fn of tokio::sync::mpsc::bounded";
+
+impl Essential<'_> {
+    /// Names the end of the channel that the last function belongs to, by a function that it calls. Senders wait for a permit,
+    /// and nothing else about a channel tells them from the receiver.
+    fn tell_end_of_channel(&mut self, called: &StackFrame) {
+        let Some(last) = self.kept.last_mut().filter(|last| &*last.frame.function == OF_CHANNEL)
+        else {
+            return;
+        };
+        let is_of = |path: &str, file: &str| {
+            called.function.contains(path)
+                || called.file.as_deref().is_some_and(|of| of.ends_with(file))
+        };
+        if is_of("tokio::sync::batch_semaphore::", "/sync/batch_semaphore.rs") {
+            last.frame.function = "tokio::sync::mpsc::bounded::Sender".into();
+        } else if is_of("tokio::sync::mpsc::chan::Rx", "/sync/mpsc/chan.rs") {
+            last.frame.function = "tokio::sync::mpsc::bounded::Receiver".into();
+        }
     }
 }
 
@@ -278,7 +311,10 @@ fn is_before(earlier: &[Located], later: &[Located]) -> bool {
     // `async`.
     let is_elsewhere = a.is_async() && b.is_async() && a.frame.function == b.frame.function;
     let is_next = at > 0 && earlier[at - 1].is_async();
-    a.call == b.call && (is_elsewhere || is_next)
+    // Each line of a function has an address of its own in the one that it is inlined into. Most likely it is polled there once.
+    let is_inlined = a.inlined_in.is_some() && a.inlined_in == b.inlined_in;
+    let is_other_line = is_elsewhere && a.frame.line != b.frame.line;
+    a.call == b.call && (is_elsewhere || is_next) || is_inlined && is_other_line
 }
 
 /// A node of the tree, with the data that distinguishes it from others of the same name.
@@ -317,10 +353,12 @@ mod tests {
     use super::*;
 
     /// Parses `foo:1 bar:2`, outermost function first. Names in lower case are async functions of
-    /// the program, others are functions of Tokio. The number after `@` is the call.
+    /// the program, others are functions of Tokio. The number after `@` is the call, and a `*` before it means that the function is
+    /// inlined into one that polls several futures.
     fn chain(text: &str) -> Vec<Located> {
         let located = |(i, word): (usize, &str)| {
             let (name, address) = word.split_once('@').unwrap_or((word, ""));
+            let (name, is_inlined) = (name.trim_end_matches('*'), name.ends_with('*'));
             let (name, line) = name.split_once(':').unwrap_or((name, "0"));
             let is_own = name.starts_with(|c: char| c.is_lowercase());
             let frame = StackFrame {
@@ -333,6 +371,7 @@ mod tests {
                 frame,
                 address: i as u64,
                 call: address.parse().unwrap_or_default(),
+                inlined_in: is_inlined.then_some(0),
                 instrumented: None,
                 name: None,
             }
@@ -370,6 +409,10 @@ mod tests {
                 &["a:1 b:2 Recv", "a:1 b:3 Sleep", "a:1 c:1@9 Sleep"],
                 "a:1(b:3(Sleep:0) c:1(Sleep:0))",
             ),
+            // A branch of `select!` went on, and two branches.
+            (&["a:1 b:2*@7 Recv", "a:1 b:3*@8 Sleep"], "a:1(b:3(Sleep:0))"),
+            (&["a:1 b:2*@7 Recv", "a:1 c:3*@8 Sleep"], "a:1(b:2(Recv:0) c:3(Sleep:0))"),
+            (&["a:1 b:2*@7 Recv", "a:1 b:2*@8 Recv"], "a:1(b:2(Recv:0) b:2(Recv:0))"),
             (&[], ""),
         ] {
             let wait = tree(chains.iter().map(|text| chain(text)).collect());
@@ -388,6 +431,18 @@ mod tests {
             names("a:1 Timeout:9 Coop:9 b:2 Mutex:9 Acquire:9"),
             "async a Timeout async b Mutex"
         );
+        let of_channel = |inner: &str, file: &str| {
+            let mut all = chain("a:1 Channel:9 Poll:9 Inner:9");
+            all[1].frame.function = "an async fn".into();
+            all[1].frame.file = Some("/index/tokio-1.54.1/src/sync/mpsc/bounded.rs".into());
+            (all[3].frame.function, all[3].frame.file) = (inner.into(), Some(file.into()));
+            essential(&all, &[], 0)[1].frame.function.to_string()
+        };
+        let acquire = "<tokio::sync::batch_semaphore::Acquire as Future>::poll";
+        assert_eq!(of_channel(acquire, "x.rs"), "tokio::sync::mpsc::bounded::Sender");
+        let file = "/index/tokio-1.54.1/src/sync/mpsc/chan.rs";
+        assert_eq!(of_channel("recv", file), "tokio::sync::mpsc::bounded::Receiver");
+        assert_eq!(of_channel("other", "x.rs"), OF_CHANNEL);
         let future = "<tokio::time::sleep::Sleep as core::future::future::Future>::poll";
         assert_eq!(future_of(future), "tokio::time::sleep::Sleep");
         // A closure of the function itself.
