@@ -4,6 +4,7 @@ mod beside;
 mod busy_machine;
 mod computed;
 mod culprits;
+mod faults;
 mod in_place;
 mod issues;
 mod let_go;
