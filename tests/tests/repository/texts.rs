@@ -1,4 +1,4 @@
-//! The texts of the repository: their links, and the length of the README.
+//! The texts of the repository: their links, the length of the README, and how comments of the documentation begin.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,4 +72,38 @@ fn the_guide_lists_its_pages() {
         assert!(index.contains(&format!("\n[{page}]: {name}\n")), "README.md: {page}");
         assert!(links.contains(&format!("[{page}]: crate::guide::{page}\n")), "links.md: {page}");
     }
+}
+
+/// A comment says what something is or does. One that begins with these words is a riddle: `Whether it is on.`
+const RIDDLES: [&str; 7] = ["How", "Of", "That", "Those", "What", "Whether", "Who"];
+
+#[test]
+fn comments_begin_with_a_subject_or_a_verb() {
+    let (mut open, mut seen) = (Vec::new(), 0);
+    for of in ["tokio-statemap/src", "tokio-statemap-macros/src"] {
+        open.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of));
+    }
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        if path.extension().is_none_or(|found| found != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let mut is_first = true;
+        for (nth, line) in text.lines().map(str::trim_start).enumerate() {
+            let Some(comment) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
+            else {
+                is_first = true;
+                continue;
+            };
+            let word = comment.split_whitespace().next().unwrap_or_default();
+            let is_riddle = std::mem::take(&mut is_first) && RIDDLES.contains(&word);
+            assert!(!is_riddle, "{}:{}: {line}", path.display(), nth + 1);
+            seen += 1;
+        }
+    }
+    assert!(seen > 5000, "{seen}");
 }

@@ -194,7 +194,7 @@ fn threads_that_end_while_it_is_full_take_no_memory() {
 }
 
 /// This also holds if the watcher looks at a chunk before the thread has written to it, while the chunk is prefaulted.
-/// That takes longer the larger the chunk is.
+/// It takes longer the larger the chunk is.
 #[test]
 fn no_record_is_lost_where_a_writer_is_interrupted() {
     const TASKS: u64 = 100_000;

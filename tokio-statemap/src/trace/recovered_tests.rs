@@ -50,7 +50,7 @@ struct Program {
     random: Random,
     next_id: u64,
     idle: Vec<u64>,
-    /// Whether the first thread emits nothing.
+    /// `true` if the first thread emits nothing.
     is_blocked: bool,
     events: u64,
 }
@@ -150,7 +150,7 @@ fn end_polls(program: &mut Program) {
     }
 }
 
-/// What must be the same however little is kept.
+/// The facts that must be the same however little is kept.
 fn sums(summary: &Summary) -> impl PartialEq + std::fmt::Debug + use<> {
     let rows: Vec<_> = summary
         .locations

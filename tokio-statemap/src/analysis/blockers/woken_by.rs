@@ -40,7 +40,7 @@ struct Link {
 enum KnownBy {
     /// It ended most that ended.
     Ended,
-    /// Those that wait for room in a channel woke it when it waited for a message.
+    /// The tasks that wait for room in a channel woke it when it waited for a message.
     Receives,
 }
 

@@ -145,7 +145,16 @@ impl Notes {
             Kind::Queue => Entry::Queue(Queue::unpack(payload)),
             Kind::Named => Entry::Name { task: payload, name: self.name.take()? },
             Kind::End => Entry::End,
-            note => {
+            // Each kind is named, so that one more doesn't compile before it is read.
+            note @ (Kind::Location
+            | Kind::Ready
+            | Kind::Late
+            | Kind::RunDelay
+            | Kind::Switches
+            | Kind::Name
+            | Kind::Waits
+            | Kind::WokenBy
+            | Kind::Stream) => {
                 self.note(note, payload, record.ticks);
                 return None;
             }

@@ -1,4 +1,4 @@
-//! What another thread did while polls waited for a lock is said, if it was seen in most of them.
+//! The report says what another thread did while polls waited for a lock, if it was seen in most of them.
 
 use super::seen::asleep;
 use super::*;

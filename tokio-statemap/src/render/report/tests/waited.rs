@@ -1,4 +1,4 @@
-//! What tasks had waited for, and what woke them, where that explains what held workers.
+//! The report says what tasks had waited for, and what woke them, where that explains what held workers.
 
 use super::seen::asleep;
 use super::*;
