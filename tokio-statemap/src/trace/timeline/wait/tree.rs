@@ -312,8 +312,10 @@ fn is_before(earlier: &[Located], later: &[Located]) -> bool {
     let is_elsewhere = a.is_async() && b.is_async() && a.frame.function == b.frame.function;
     let is_next = at > 0 && earlier[at - 1].is_async();
     // Each line of a function has an address of its own in the one that it is inlined into. Most likely it is polled there once.
+    // Functions without a name may be different ones.
     let is_inlined = a.inlined_in.is_some() && a.inlined_in == b.inlined_in;
-    let is_other_line = is_elsewhere && a.frame.line != b.frame.line;
+    let has_name = a.frame.function.starts_with("async ");
+    let is_other_line = is_elsewhere && has_name && a.frame.line != b.frame.line;
     a.call == b.call && (is_elsewhere || is_next) || is_inlined && is_other_line
 }
 
@@ -362,7 +364,11 @@ mod tests {
             let (name, line) = name.split_once(':').unwrap_or((name, "0"));
             let is_own = name.starts_with(|c: char| c.is_lowercase());
             let frame = StackFrame {
-                function: if is_own { format!("async {name}") } else { name.to_owned() }.into(),
+                function: match name {
+                    "an_async_fn" => "an async fn".into(),
+                    name if is_own => format!("async {name}").into(),
+                    name => name.into(),
+                },
                 file: Some("src/main.rs".into()),
                 line: line.parse().ok(),
                 origin: if is_own { FrameOrigin::Program } else { FrameOrigin::Runtime },
@@ -412,6 +418,10 @@ mod tests {
             // A branch of `select!` went on, and two branches.
             (&["a:1 b:2*@7 Recv", "a:1 b:3*@8 Sleep"], "a:1(b:3(Sleep:0))"),
             (&["a:1 b:2*@7 Recv", "a:1 c:3*@8 Sleep"], "a:1(b:2(Recv:0) c:3(Sleep:0))"),
+            (
+                &["a:1 an_async_fn:2*@7 Recv", "a:1 an_async_fn:3*@8 Sleep"],
+                "a:1(an async fn:2(Recv:0) an async fn:3(Sleep:0))",
+            ),
             (&["a:1 b:2*@7 Recv", "a:1 b:2*@8 Recv"], "a:1(b:2(Recv:0) b:2(Recv:0))"),
             (&[], ""),
         ] {
