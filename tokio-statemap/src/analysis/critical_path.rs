@@ -10,6 +10,7 @@ use super::waits::place_label;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
+use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::{human, percent, share};
 
@@ -98,7 +99,7 @@ impl PathPart {
             true => self.longest_task.to_string(),
             false => "tasks".to_owned(),
         };
-        let place = &self.place;
+        let place = clean(&self.place);
         Some(match self.state {
             PathState::Running => format!("{task} ran in {place}"),
             PathState::Ready if self.is_of_one_task => {

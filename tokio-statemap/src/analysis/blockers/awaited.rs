@@ -33,14 +33,8 @@ const WOKEN_FROM_OUTSIDE: [&str; 6] = [
 
 /// Parts of the paths of Tokio's functions that wait for something that another task must release. Of an async function
 /// that was inlined, only the module may be known.
-const LOCKS: [&str; 6] = [
-    "Mutex",
-    "RwLock",
-    "tokio::sync::mutex",
-    "tokio::sync::rwlock",
-    "tokio::sync::barrier",
-    "tokio::sync::once_cell",
-];
+const LOCKS: [&str; 5] =
+    ["Mutex", "RwLock", "tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::barrier"];
 const PERMITS: [&str; 5] = [
     "Semaphore",
     "tokio::sync::semaphore",
@@ -104,9 +98,11 @@ impl Awaited {
         any_function(wait, |name| name.contains("tokio::sync::oneshot::Receiver"))
     }
 
-    /// Returns whether a wait is for a message of a channel.
+    /// Returns whether a wait is for a message of a bounded channel.
     pub(in crate::analysis) fn is_message(wait: &Wait) -> bool {
-        any_function(wait, |name| name.contains("tokio::sync::mpsc::") && name.contains("Receiver"))
+        any_function(wait, |name| {
+            name.contains("tokio::sync::mpsc::bounded::") && name.contains("Receiver")
+        })
     }
 
     /// Returns whether a wait is for a lock or a permit, and for no room in a channel.
@@ -150,7 +146,8 @@ impl Awaited {
         let plain = without_types(name);
         let is_one_of = |names: &[&str]| names.iter().any(|one| plain.contains(one));
         match name.starts_with("tokio::sync::") {
-            true if is_one_of(&LOCKS) => Self::Lock,
+            // The first one who asks a cell may wait for anything.
+            true if is_one_of(&LOCKS) || plain == "tokio::sync::once_cell::OnceCell" => Self::Lock,
             true if is_one_of(&PERMITS) || is_room(Some(name)) => Self::Permit,
             true => Self::Task,
             false => Self::from_names(&plain),
@@ -206,7 +203,8 @@ mod tests {
             ("an async fn of tokio::sync::mpsc::bounded", Awaited::Task),
             ("tokio::sync::mpsc::bounded::Sender", Awaited::Permit),
             ("tokio::sync::mpsc::bounded::Sender<T>::closed", Awaited::Task),
-            ("tokio::sync::once_cell::OnceCell<T>::get_or_init", Awaited::Lock),
+            ("tokio::sync::once_cell::OnceCell", Awaited::Lock),
+            ("tokio::sync::once_cell::OnceCell<T>::get_or_init", Awaited::Task),
             ("tokio::sync::rwlock::RwLock<T>::read", Awaited::Lock),
             ("async tokio::sync::mpsc::bounded::Sender<T>::send", Awaited::Permit),
             ("async tokio::sync::semaphore::Semaphore::acquire", Awaited::Permit),

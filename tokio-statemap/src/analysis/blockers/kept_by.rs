@@ -1,7 +1,7 @@
-//! Finds the tasks that got a lock or a permit after a wait, and didn't give it back.
+//! Finds the tasks that got a lock or a permit after a wait, and are not known to have given it back.
 //!
-//! A lock that is released while tasks wait for it wakes one of them. So a task that got it while others waited all the time, and
-//! woke none of them since, still has it.
+//! A mutex or a permit that is given back while tasks wait for it wakes one of them. So a task that got it while others waited all the
+//! time, and woke none of them since, still has it, unless it passed it on. Guards of a `RwLock` may be dropped without a wake.
 
 use std::fmt;
 
@@ -9,18 +9,19 @@ use super::awaited::Awaited;
 use super::last_wait::waits_to_the_end;
 use super::woken_by::WaitSet;
 use crate::analysis::waits::{for_each_wait, line_of, module_of, place_label};
-use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId};
+use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
-use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
-/// The tasks that got what others wait for, and didn't give it back.
+/// The tasks that got what others wait for, and are not known to have given it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::analysis) struct KeptBy {
     /// The one that got it last.
     task: TaskKey,
     tasks: u64,
+    /// `true` if only one task can have it, and it was given to this one.
+    is_sure: bool,
     /// Where it had waited for it.
     got_at: String,
     /// Where it waits now.
@@ -29,9 +30,12 @@ pub(in crate::analysis) struct KeptBy {
     waits_for_ns: u64,
 }
 
+/// The difference that the clocks of two threads may have, in ns.
+const SLACK_NS: u64 = 10_000;
+
 impl KeptBy {
     /// Finds the tasks that keep what tasks in `queued` wait for, which are at one line, if they have waited elsewhere for `long_ns` or
-    /// longer.
+    /// longer. `None` also if it isn't known who ended some of the waits.
     pub(in crate::analysis) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
@@ -39,82 +43,107 @@ impl KeptBy {
         long_ns: u64,
     ) -> Option<Self> {
         let &(_, first) = queued.first()?;
-        let is_lock = Awaited::queue(first)? == Awaited::Lock;
-        let queues = same_queue(timeline, queued);
-        let since_ns = crowded_since(timeline, shutdown, &queues)?;
-        let last_releases = last_releases(timeline, &queues);
+        let module = awaited_module(first)?;
+        let is_mutex = module == "tokio::sync::mutex";
+        if !is_mutex && Awaited::queue(first)? != Awaited::Permit {
+            return None;
+        }
+        let at_line = WaitSet::new(timeline, queued.iter().map(|&(id, _)| id));
+        // Locks at other lines may be other locks.
+        let queues = if is_mutex { at_line } else { same_queue(timeline, at_line, queued, module) };
+        let last_gap_ns = timeline.gaps.iter().map(|&(_, to_ns)| to_ns).max().unwrap_or_default();
+        let since_ns = crowded_since(timeline, shutdown, &queues)?.max(last_gap_ns);
+        let releases = Releases::find(timeline, &queues, since_ns)?;
         let mut found: Option<(u64, Self)> = None;
         let mut tasks = 0;
-        for task in timeline.tasks.seen() {
-            let last_got = task.polls.windows(2).rev().find(|pair| queues.has(pair[0].wait()));
-            let Some([before, got]) = last_got else { continue };
-            let Some(got_ns) = got.ready_ns().filter(|&got_ns| got_ns >= since_ns) else {
+        for (index, task) in timeline.tasks.seen().iter().enumerate() {
+            let Some((got_at, got_ns)) = last_got(task, &queues, since_ns) else { continue };
+            if is_mutex && got_ns < releases.last_ns {
                 continue;
-            };
-            // The clocks of two threads differ a little.
-            if last_releases.get(&task.key).is_some_and(|&released_ns| released_ns >= got_ns) {
+            }
+            if releases.by_task[index].saturating_add(SLACK_NS) >= got_ns {
                 continue;
             }
             let Some((spot, wait)) = waits_to_the_end(timeline, shutdown, task.key) else {
                 continue;
             };
             let is_queued = queues.has(task.polls.last().and_then(|last| last.wait()));
-            if is_queued || spot.length_ns < long_ns {
+            if is_queued || spot.length_ns < long_ns || has_spawned(timeline, task.key, got_ns) {
                 continue;
             }
             tasks += 1;
             if found.as_ref().is_none_or(|&(last_ns, _)| got_ns > last_ns) {
-                let got_at = place_label(timeline.wait(before.wait()?)?);
+                let got_at = place_label(timeline.wait(got_at)?);
                 let (at, waits_for_ns) = (place_label(wait), spot.length_ns);
-                found = Some((got_ns, Self { task: task.key, tasks, got_at, at, waits_for_ns }));
+                let one =
+                    Self { task: task.key, tasks, is_sure: is_mutex, got_at, at, waits_for_ns };
+                found = Some((got_ns, one));
             }
         }
         let (_, found) = found?;
-        // Only one task can have a lock for itself.
-        Some(Self { tasks: if is_lock { 1 } else { tasks }, ..found })
+        Some(Self { tasks, ..found })
+    }
+
+    /// Returns whether the task still has it, as far as wakes tell.
+    pub(in crate::analysis) fn is_sure(&self) -> bool {
+        self.is_sure
     }
 }
 
-/// Returns the waits for the same thing: at the lines of `queued`, and at other lines of which a task ended waits that also ended waits
-/// at these.
-fn same_queue(timeline: &Timeline, queued: &[(WaitId, &Wait)]) -> WaitSet {
-    let awaits = |wait: &Wait| {
-        let line = wait.lines().first().copied()?;
-        line_of(line).1.map(module_of).map(str::to_owned)
+/// Returns the module of what is awaited at the first line of a wait.
+fn awaited_module(wait: &Wait) -> Option<&str> {
+    line_of(wait.lines().first().copied()?).1.map(module_of)
+}
+
+/// Returns where a task last got something that it had waited for in one of these waits, and when, if that was after `since_ns`. Of a
+/// wait with a timeout, the runtime ends the task's wait, and it got nothing.
+fn last_got(task: &Task, waits: &WaitSet, since_ns: u64) -> Option<(WaitId, u64)> {
+    let is_in = |pair: &&[Poll]| waits.has(pair[0].wait());
+    let last = task.polls.windows(2).rev().find(is_in)?;
+    let got_ns = last[1].ready_ns().filter(|&got_ns| got_ns >= since_ns)?;
+    matches!(last[1].woken_by(), Some(WokenBy::Task(_))).then_some((last[0].wait()?, got_ns))
+}
+
+/// Returns whether a task spawned another one since then, to which it may have passed something on.
+fn has_spawned(timeline: &Timeline, task: TaskKey, since_ns: u64) -> bool {
+    timeline.tasks.seen().iter().any(|other| {
+        other.parent == Some(task) && other.spawned_ns.is_some_and(|at_ns| at_ns >= since_ns)
+    })
+}
+
+/// Returns the waits for the same thing: those of `at_line`, and those at other lines of which a task ended some that also ended some of
+/// these.
+fn same_queue(
+    timeline: &Timeline,
+    at_line: WaitSet,
+    queued: &[(WaitId, &Wait)],
+    module: &str,
+) -> WaitSet {
+    let is_like = |(id, wait): &(WaitId, &Wait)| {
+        !at_line.has(Some(*id)) && awaited_module(wait) == Some(module)
     };
-    let Some(&(_, first)) = queued.first() else { return WaitSet::new(timeline, [].into_iter()) };
-    let of_first = awaits(first);
-    let at_line = WaitSet::new(timeline, queued.iter().map(|&(id, _)| id));
-    let others: Vec<WaitId> = timeline
-        .all_waits()
-        .filter(|(id, wait)| !at_line.has(Some(*id)) && awaits(wait) == of_first)
-        .map(|(id, _)| id)
-        .collect();
-    if others.is_empty() {
-        return at_line;
-    }
-    let mut releases: Map<TaskKey, bool> = Map::default();
-    let mut by_others: Vec<(WaitId, TaskKey)> = Vec::new();
-    for task in timeline.tasks.seen() {
-        for pair in task.polls.windows(2) {
-            let (Some(id), Some(WokenBy::Task(by))) = (pair[0].wait(), pair[1].woken_by()) else {
-                continue;
-            };
-            if at_line.has(Some(id)) {
-                *releases.get_or_default(by) = true;
-            } else if others.contains(&id) {
-                by_others.push((id, by));
-            }
+    let others = WaitSet::new(timeline, timeline.all_waits().filter(is_like).map(|(id, _)| id));
+    let tasks = timeline.tasks.seen();
+    let mut has_released = vec![false; tasks.len()];
+    let mut by_others: Vec<(WaitId, usize)> = Vec::new();
+    for pair in tasks.iter().flat_map(|task| task.polls.windows(2)) {
+        let (Some(id), Some(WokenBy::Task(by))) = (pair[0].wait(), pair[1].woken_by()) else {
+            continue;
+        };
+        let Ok(by) = tasks.binary_search_by_key(&by, |task| task.key) else { continue };
+        if at_line.has(Some(id)) {
+            has_released[by] = true;
+        } else if others.has(Some(id)) {
+            by_others.push((id, by));
         }
     }
-    let linked =
-        by_others.into_iter().filter(|(_, by)| releases.get(by).is_some()).map(|(id, _)| id);
+    let linked = by_others.into_iter().filter(|&(_, by)| has_released[by]).map(|(id, _)| id);
     WaitSet::new(timeline, queued.iter().map(|&(id, _)| id).chain(linked))
 }
 
 /// Returns the time since when a task was in one of these waits at any moment, up to the end. `None` if that isn't so at the end.
 fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Option<u64> {
-    let mut all = Vec::new();
+    let mut all: Vec<(u64, u64)> = Vec::new();
     for task in timeline.tasks.seen() {
         for_each_wait(timeline, task, shutdown, &mut |wait, from_ns, length_ns, is_now| {
             if waits.has(wait) {
@@ -124,46 +153,72 @@ fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Op
         });
     }
     crate::util::sort::sort(&mut all);
-    let (mut since_ns, mut is_now) = (u64::MAX, false);
+    let mut since_ns = all.last().filter(|&&(to_ns, _)| to_ns == u64::MAX)?.1;
     for &(to_ns, from_ns) in all.iter().rev() {
-        is_now |= to_ns == u64::MAX;
-        if to_ns < since_ns && since_ns != u64::MAX {
+        if to_ns < since_ns {
             break;
         }
         since_ns = since_ns.min(from_ns);
     }
-    is_now.then_some(since_ns)
+    Some(since_ns)
 }
 
-/// Returns the time at which each task last ended one of these waits.
-fn last_releases(timeline: &Timeline, waits: &WaitSet) -> Map<TaskKey, u64> {
-    let mut last: Map<TaskKey, u64> = Map::default();
-    for task in timeline.tasks.seen() {
-        for pair in task.polls.windows(2) {
-            let (Some(WokenBy::Task(by)), Some(at_ns)) = (pair[1].woken_by(), pair[1].ready_ns())
-            else {
+/// The last times at which some waits ended.
+struct Releases {
+    /// By each task.
+    by_task: Vec<u64>,
+    /// By any.
+    last_ns: u64,
+}
+
+impl Releases {
+    /// `None` if it isn't known who ended a wait since then.
+    fn find(timeline: &Timeline, waits: &WaitSet, since_ns: u64) -> Option<Self> {
+        let tasks = timeline.tasks.seen();
+        let mut found = Self { by_task: vec![0; tasks.len()], last_ns: 0 };
+        for pair in tasks.iter().flat_map(|task| task.polls.windows(2)) {
+            if !waits.has(pair[0].wait()) {
                 continue;
-            };
-            if waits.has(pair[0].wait()) {
-                let last = last.get_or_default(by);
-                *last = at_ns.max(*last);
+            }
+            let at_ns = pair[1].ready_ns()?;
+            if at_ns < since_ns {
+                continue;
+            }
+            match pair[1].woken_by()? {
+                WokenBy::Task(by) => {
+                    let index = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
+                    found.by_task[index] = found.by_task[index].max(at_ns);
+                    found.last_ns = found.last_ns.max(at_ns);
+                }
+                // A timeout.
+                WokenBy::Runtime => {}
+                // Whoever passed it on to a thread may have given it back there.
+                _ => return None,
             }
         }
+        Some(found)
     }
-    last
 }
 
 impl fmt::Display for KeptBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { task, tasks, got_at, at, waits_for_ns } = self;
-        let others = match tasks - 1 {
-            0 => String::new(),
-            others => format!(" and {}", count(others, "other")),
-        };
+        let Self { task, tasks, is_sure, got_at, at, waits_for_ns } = self;
         let (got_at, at, waits_for) = (clean(got_at), clean(at), human(*waits_for_ns));
+        if *is_sure {
+            return write!(
+                f,
+                "As far as is known, {task} got it last, after a wait at {got_at}, and woke none of these since: it waits at {at}, for \
+                 {waits_for} now."
+            );
+        }
+        let (others, have) = match tasks - 1 {
+            0 => (String::new(), "has"),
+            others => (format!(" and {}", count(others, "other")), "have"),
+        };
         write!(
             f,
-            "{task}{others} got it and didn't give it back: {task} waited for it at {got_at}, and now waits at {at}, for {waits_for}."
+            "{task}{others} got one, and {have} woken none of these since: {task} waited for it at {got_at}, and now waits at {at}, for \
+             {waits_for}."
         )
     }
 }

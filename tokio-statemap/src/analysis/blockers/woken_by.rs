@@ -23,6 +23,8 @@ pub(in crate::analysis) struct Chain {
     /// `true` if the last link waits for a lock, a permit, an answer, or another link: nothing outside of the program ends such
     /// a wait.
     is_inside: bool,
+    /// `true` if the last link waits for something outside of the program.
+    is_outside: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +62,8 @@ impl Chain {
         long_ns: u64,
     ) -> Option<Self> {
         let last = KnownBy::Ended;
-        let mut chain = Self { links: Vec::new(), ends_in: None, last, is_inside: false };
+        let mut chain =
+            Self { links: Vec::new(), ends_in: None, last, is_inside: false, is_outside: false };
         let set = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
         let is_room = waits.iter().any(|(_, wait)| is_for_room(wait));
         let senders = || waiting_in(timeline, shutdown, &set);
@@ -82,7 +85,7 @@ impl Chain {
                 chain.is_inside = false;
                 break;
             };
-            if is_lock && set.has_wait(timeline, wait) {
+            if is_lock && chain.links.is_empty() && set.has_wait(timeline, wait) {
                 break;
             }
             let at = match wait.frames.first().map(path_below) {
@@ -91,6 +94,7 @@ impl Chain {
             };
             chain.links.push(Link { task, known_by, waits_for_ns: spot.length_ns, at });
             let awaited = Awaited::at(wait);
+            chain.is_outside = awaited.is_outside();
             let set = WaitSet::like(timeline, wait);
             // Nobody is known who might be waiting for something outside before it answers.
             let is_unanswered = || Awaited::is_answer(wait) && !has_any_ended(timeline, &set);
@@ -110,6 +114,11 @@ impl Chain {
 }
 
 impl Chain {
+    /// Returns whether the last link waits for something outside of the program.
+    pub(in crate::analysis) fn is_outside(&self) -> bool {
+        self.is_outside
+    }
+
     /// Returns whether nothing outside of the program can end the wait of the last link.
     pub(in crate::analysis) fn is_inside(&self) -> bool {
         self.is_inside
@@ -208,8 +217,8 @@ fn waiting_in(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Vec<T
     all
 }
 
-/// Returns the task that `senders` woke most when it waited for a message, if these are more than half of such wakes by them:
-/// it receives what they send. `senders` is in order.
+/// Returns the only task that `senders` woke when it waited for a message: it receives what they send. `None` if there are several, as
+/// they may send to several channels. `senders` is in order.
 fn receiver_of(timeline: &Timeline, senders: &[TaskKey]) -> Option<TaskKey> {
     let mut most: Option<(u64, TaskKey)> = None;
     let mut all = 0;
@@ -227,7 +236,7 @@ fn receiver_of(timeline: &Timeline, senders: &[TaskKey]) -> Option<TaskKey> {
             most = Some((times, task.key));
         }
     }
-    most.filter(|&(times, _)| 2 * times > all).map(|(_, task)| task)
+    most.filter(|&(times, _)| times == all).map(|(_, task)| task)
 }
 
 impl fmt::Display for Chain {
@@ -247,7 +256,10 @@ impl fmt::Display for Chain {
                     write!(f, " {task} ended most of those, and waits at {at}.")?;
                 }
                 (_, KnownBy::Receives) => {
-                    write!(f, " {task} receives what is sent there, and waits at {at}.")?;
+                    write!(
+                        f,
+                        " {task} receives what is sent there, as far as is known, and waits at {at}."
+                    )?;
                 }
             }
         }

@@ -44,6 +44,8 @@ pub struct Contended {
     /// The tasks that waited up to the end for most of the time, if no issue is worse than a queue that goes on.
     pub stuck: Option<Stuck>,
     queue: Queue,
+    /// `true` if it is a queue for a `Mutex` or a `RwLock` of Tokio.
+    is_for_a_guard: bool,
     /// The function and the line of the queue.
     frame: StackFrame,
     meanwhile: Meanwhile,
@@ -116,6 +118,10 @@ pub(super) fn find(
         holder: row.holder.clone(),
         stuck: None,
         queue,
+        is_for_a_guard: matches!(
+            row.awaits.as_deref().map(module_of),
+            Some("tokio::sync::mutex" | "tokio::sync::rwlock")
+        ),
         frame: row.at.clone(),
         meanwhile: Meanwhile::new(facts, has_long_polls),
         spots: spots(timeline, shutdown, &places.at(row)).longest,
@@ -178,18 +184,21 @@ impl Queue {
         found.held_by =
             all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
         let is_lock = matches!(kind, Kind::Lock | Kind::Permit);
-        if found.held_by.is_none() && is_lock {
-            found.kept_by = KeptBy::find(timeline, shutdown, &all, long_ns);
-        }
-        if !found.names_holder() {
+        if found.held_by.is_none() {
             found.chain = Chain::find(timeline, shutdown, (&all, is_lock), long_ns);
         }
+        if !found.names_holder() && is_lock {
+            found.kept_by = KeptBy::find(timeline, shutdown, &all, long_ns);
+        }
+        let is_inside = || found.chain.as_ref().is_some_and(Chain::is_inside);
         let is_queue = match kind {
-            Kind::Lock | Kind::Room => true,
+            Kind::Lock => true,
+            // A single peer may be slow to read.
+            Kind::Room => row.now > 1 || is_inside(),
             // A single task that waits may be a server with as many connections as it may have.
             Kind::Permit => row.now > 1 || found.names_holder(),
             // The answer may depend on something outside, or nothing may have been asked.
-            Kind::Answer => found.chain.as_ref().is_some_and(Chain::is_inside),
+            Kind::Answer => is_inside(),
         };
         // A lock is given back when its guard is dropped, at the latest with the task. Who ended before what is kept isn't known.
         if is_queue
@@ -204,7 +213,7 @@ impl Queue {
 
     fn names_holder(&self) -> bool {
         self.chain.is_some()
-            || self.kept_by.is_some()
+            || self.kept_by.as_ref().is_some_and(KeptBy::is_sure)
             || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
     }
 }
@@ -386,6 +395,11 @@ impl Contended {
         self.queue.names_holder()
     }
 
+    /// Returns whether the issue names tasks that may have what is awaited, which isn't sure.
+    pub(super) fn says_who_may_have_it(&self) -> bool {
+        self.queue.kept_by.is_some()
+    }
+
     /// Returns whether the issue says by the way that no wait ended at this line.
     pub(super) fn mentions(&self, at: &str) -> bool {
         self.none_ended_at.iter().any(|other| other == at)
@@ -394,7 +408,9 @@ impl Contended {
     /// Returns whether the issue says more than that `tasks` tasks never finished, which wait at the same line.
     pub(super) fn says_more_than(&self, tasks: u64) -> bool {
         let is_permit = self.queue.kind == Kind::Permit;
-        self.names_holder() || !is_permit && (self.now > tasks || !self.none_ended_at.is_empty())
+        self.names_holder()
+            || self.says_who_may_have_it()
+            || !is_permit && (self.now > tasks || !self.none_ended_at.is_empty())
     }
 
     /// Returns whether waits still ended at the end, as far as is known.
@@ -409,7 +425,11 @@ impl Contended {
             Kind::Lock if self.goes_on() => self.holder.is_some(),
             Kind::Lock => self.names_holder() || !self.meanwhile.has_long_polls(),
             Kind::Permit => !self.goes_on() && self.names_holder(),
-            Kind::Room | Kind::Answer => !self.goes_on(),
+            Kind::Room => {
+                let is_outside = self.queue.chain.as_ref().is_some_and(Chain::is_outside);
+                !self.goes_on() && !is_outside
+            }
+            Kind::Answer => !self.goes_on(),
         }
     }
 }
@@ -465,7 +485,7 @@ impl Finding for Contended {
             said.add(format!("{others}."));
         }
         if let Some((task, at)) = &self.first {
-            said.add(format!("{} has waited longest of all these, at {}.", task, clean(at)));
+            said.add(format!("{task} has waited longest for such a lock, at {}.", clean(at)));
         }
         let Queue { kind, held_by, chain, kept_by, all_ended } = &self.queue;
         if let Some(held_by) = held_by {
@@ -477,10 +497,10 @@ impl Finding for Contended {
         if let Some(kept_by) = kept_by {
             said.add(kept_by.to_string());
         }
-        if *kind == Kind::Lock && !self.goes_on() && !self.names_holder() {
+        if self.is_for_a_guard && !self.goes_on() && !self.names_holder() && kept_by.is_none() {
             said.add(
-                "It isn't known who holds it: a task that took it without a wait, these tasks if each of them keeps a lock that another \
-                 one waits for, or a thread.",
+                "It isn't known who holds it. That may be a task that took it without a wait, a thread, or one of these tasks, if each \
+                 keeps a lock that another one waits for.",
             );
         }
         if let Some((place, ended)) = *all_ended {

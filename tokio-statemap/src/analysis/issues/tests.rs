@@ -534,3 +534,45 @@ fn who_has_a_permit_may_wait_for_somebody_outside() {
     let both = said(vec![main(SLEEP), task(1, accepts, PERMIT), task(2, connection, PERMIT)]);
     assert_eq!(both.0, NEVER_FINISHED, "{}", both.1);
 }
+
+/// Two tasks wait for a permit. A third one got one after a wait, and waits for a message.
+#[test]
+fn who_got_a_permit_and_does_not_give_it_back_is_named() {
+    let place = at("src/shop.rs", 7);
+    let keeper = |by| {
+        let mut keeper = task(3, place, PERMIT);
+        let got_ns = S + 100 * MS;
+        let got = Poll::open(got_ns, 0, Some(0)).ended(got_ns + 1000).ready(Some(got_ns - 1000));
+        keeper.polls.push(got.by(by).waits_at(WaitId::new(RECV)));
+        keeper
+    };
+    let by_task = Some(WokenBy::Task(TaskKey::Spawned(1)));
+    let users = || vec![main(SLEEP), task(1, place, PERMIT), task(2, place, PERMIT)];
+    let text = |keeper: Task, others: Vec<Task>| said([users(), vec![keeper], others].concat()).1;
+    let kept = "task-3 got one, and has woken none of these since: task-3 waited for it at src/shop.rs:17, Semaphore::acquire, \
+                and now waits at src/shop.rs:17, Receiver::recv, for 8.90 s.";
+    let found = text(keeper(by_task), Vec::new());
+    assert!(found.contains(kept), "{found}");
+    // It gave up, or it isn't known why it went on.
+    for by in [Some(WokenBy::Runtime), None] {
+        let found = text(keeper(by), Vec::new());
+        assert!(!found.contains("task-3 got"), "{by:?}: {found}");
+    }
+    // It may have passed it on to a task that it spawned.
+    let heir = Task {
+        parent: Some(TaskKey::Spawned(3)),
+        spawned_ns: Some(S + 100 * MS),
+        ..task(4, place, RECV)
+    };
+    let found = text(keeper(by_task), vec![heir]);
+    assert!(!found.contains("task-3 got"), "{found}");
+    // It has woken another one.
+    let mut next = task(5, place, PERMIT);
+    let woken_ns = S + 200 * MS;
+    let woken =
+        Poll::open(woken_ns, 0, Some(0)).ended(woken_ns + 1000).ready(Some(woken_ns - 1000));
+    next.polls
+        .push(woken.by(Some(WokenBy::Task(TaskKey::Spawned(3)))).waits_at(WaitId::new(PERMIT)));
+    let found = text(keeper(by_task), vec![next]);
+    assert!(!found.contains("task-3 got"), "{found}");
+}

@@ -292,12 +292,10 @@ pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
 
 /// Returns whether another task must release something to end the wait.
 pub(in crate::analysis) fn is_lock(awaits: Option<&str>) -> bool {
-    const LOCKS: [&str; 4] = [
-        "tokio::sync::mutex",
-        "tokio::sync::rwlock",
-        "tokio::sync::semaphore",
-        "tokio::sync::once_cell",
-    ];
+    const LOCKS: [&str; 3] =
+        ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
+    /// The cell is being filled by another task. The one that fills it awaits a method.
+    const CELL: &str = "tokio::sync::once_cell::OnceCell";
     let awaits = awaits.map(|name| name.trim_start_matches("an async fn of "));
-    awaits.is_some_and(|awaits| LOCKS.iter().any(|lock| awaits.starts_with(lock)))
+    awaits.is_some_and(|awaits| awaits == CELL || LOCKS.iter().any(|lock| awaits.starts_with(lock)))
 }

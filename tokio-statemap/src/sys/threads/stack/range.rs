@@ -21,11 +21,15 @@ pub(crate) fn own_stack() -> Range<u64> {
     }
 }
 
+/// The most bytes of a stack whose bounds are believed. With `ulimit -s unlimited` the first thread's may contain other mappings.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Returns the number of bytes from an address of the calling thread's stack to its end. `None` if the address is
 /// elsewhere, or the stack wasn't asked for before. Async-signal-safe.
 pub(crate) fn bytes_to_end(address: u64) -> Option<usize> {
     let (from, to) = OWN.with(Cell::get);
-    (from..to).contains(&address).then(|| usize::try_from(to - address).ok()).flatten()
+    let is_on_it = (from..to).contains(&address) && to - from <= MOST_BYTES;
+    is_on_it.then(|| usize::try_from(to - address).ok()).flatten()
 }
 
 #[cold]

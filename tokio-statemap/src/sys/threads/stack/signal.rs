@@ -231,6 +231,7 @@ mod tests {
             let is_behind = unsafe { is_behind_call(&*context.cast()) };
             SEEN[usize::from(is_behind)].fetch_add(1, Ordering::Relaxed);
         }
+        super::slot::prepare();
         let signal = libc::SIGRTMIN() + 7;
         let send = |id: i32| {
             // SAFETY: nobody else uses the signal, and its handler only adds to a number.
@@ -248,9 +249,22 @@ mod tests {
             send(threads::id());
             assert_eq!(seen(), [0, n]);
         }
-        with_running(1, |ids| {
+        let (id, stop) = (AtomicI32::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let own = threads::id();
+                while !stop.load(Ordering::Relaxed) {
+                    // It makes no more calls.
+                    id.store(own, Ordering::Relaxed);
+                    std::hint::spin_loop();
+                }
+            });
+            let _stops = Stops(&stop);
+            while id.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
             for n in 1..=100 {
-                send(ids[0]);
+                send(id.load(Ordering::Relaxed));
                 while seen() != [n, 100] {
                     assert_eq!(seen()[1], 100);
                 }

@@ -151,7 +151,7 @@ impl<'a> Essential<'a> {
         };
         if !keeps {
             self.path.is_split |= is_of_last;
-            self.tell_end_of_channel(&located.frame);
+            self.tell_more(&located);
             return;
         }
         (located.call, located.inlined_in) = (self.path.call(), self.path.inlined_in());
@@ -194,23 +194,35 @@ impl<'a> Essential<'a> {
 /// An async function of a bounded channel, inlined without its name.
 const OF_CHANNEL: &str = "an async fn of tokio::sync::mpsc::bounded";
 
+/// The module of `OnceCell`, with a `::` or without a name behind it.
+const OF_CELL: &str = "tokio::sync::once_cell";
+
 impl Essential<'_> {
-    /// Names the end of the channel that the last function belongs to, by a function that it calls. Senders wait for a permit,
-    /// and nothing else about a channel tells them from the receiver.
-    fn tell_end_of_channel(&mut self, called: &StackFrame) {
-        let Some(last) = self.kept.last_mut().filter(|last| &*last.frame.function == OF_CHANNEL)
-        else {
+    /// Makes the name of the last function tell more, by a function that it calls. Senders of a channel wait for a permit, and
+    /// nothing else tells them from the receiver. The first one who asks a cell waits for the value, and all others for a permit.
+    fn tell_more(&mut self, called: &Located) {
+        let Some(last) = self.kept.last_mut() else { return };
+        let name = last.frame.function.trim_start_matches("async ");
+        let (is_channel, is_cell) =
+            (name == OF_CHANNEL, name.trim_start_matches("an async fn of ").starts_with(OF_CELL));
+        if !is_channel && !is_cell {
             return;
-        };
-        let is_of = |path: &str, file: &str| {
-            called.function.contains(path)
-                || called.file.as_deref().is_some_and(|of| of.ends_with(file))
-        };
-        if is_of("tokio::sync::batch_semaphore::", "/sync/batch_semaphore.rs") {
-            last.frame.function = "tokio::sync::mpsc::bounded::Sender".into();
-        } else if is_of("tokio::sync::mpsc::chan::Rx", "/sync/mpsc/chan.rs") {
-            last.frame.function = "tokio::sync::mpsc::bounded::Receiver".into();
         }
+        let is_of = |path: &str, file: &str| {
+            let of = &called.frame;
+            of.function.contains(path) || of.file.as_deref().is_some_and(|of| of.ends_with(file))
+        };
+        let is_permit = is_of("tokio::sync::batch_semaphore::", "/sync/batch_semaphore.rs");
+        let is_message = is_of("tokio::sync::mpsc::chan::Rx", "/sync/mpsc/chan.rs");
+        last.frame.function = match (is_permit, is_cell) {
+            (true, true) => "tokio::sync::once_cell::OnceCell".into(),
+            (true, false) => "tokio::sync::mpsc::bounded::Sender".into(),
+            // A sender may also wait until the channel is closed.
+            (false, false) if is_message && !called.is_async() => {
+                "tokio::sync::mpsc::bounded::Receiver".into()
+            }
+            _ => return,
+        };
     }
 }
 
@@ -311,11 +323,12 @@ fn is_before(earlier: &[Located], later: &[Located]) -> bool {
     // `async`.
     let is_elsewhere = a.is_async() && b.is_async() && a.frame.function == b.frame.function;
     let is_next = at > 0 && earlier[at - 1].is_async();
-    // Each line of a function has an address of its own in the one that it is inlined into. Most likely it is polled there once.
-    // Functions without a name may be different ones.
+    // Each line of a function has an address of its own in the one that it is inlined into. A timer's waker is cloned even if its
+    // time has come, so the function most likely went on from there. Functions without a name may be different ones.
     let is_inlined = a.inlined_in.is_some() && a.inlined_in == b.inlined_in;
     let has_name = a.frame.function.starts_with("async ");
-    let is_other_line = is_elsewhere && has_name && a.frame.line != b.frame.line;
+    let is_timer = earlier.last().is_some_and(|leaf| leaf.frame.function.contains("::time::"));
+    let is_other_line = is_elsewhere && has_name && is_timer && a.frame.line != b.frame.line;
     a.call == b.call && (is_elsewhere || is_next) || is_inlined && is_other_line
 }
 
@@ -366,6 +379,7 @@ mod tests {
             let frame = StackFrame {
                 function: match name {
                     "an_async_fn" => "an async fn".into(),
+                    "Timer" => "tokio::time::Timer".into(),
                     name if is_own => format!("async {name}").into(),
                     name => name.into(),
                 },
@@ -416,11 +430,12 @@ mod tests {
                 "a:1(b:3(Sleep:0) c:1(Sleep:0))",
             ),
             // A branch of `select!` went on, and two branches.
-            (&["a:1 b:2*@7 Recv", "a:1 b:3*@8 Sleep"], "a:1(b:3(Sleep:0))"),
+            (&["a:1 b:2*@7 Timer", "a:1 b:3*@8 Recv"], "a:1(b:3(Recv:0))"),
+            (&["a:1 b:2*@7 Recv", "a:1 b:3*@8 Sleep"], "a:1(b:2(Recv:0) b:3(Sleep:0))"),
             (&["a:1 b:2*@7 Recv", "a:1 c:3*@8 Sleep"], "a:1(b:2(Recv:0) c:3(Sleep:0))"),
             (
-                &["a:1 an_async_fn:2*@7 Recv", "a:1 an_async_fn:3*@8 Sleep"],
-                "a:1(an async fn:2(Recv:0) an async fn:3(Sleep:0))",
+                &["a:1 an_async_fn:2*@7 Timer", "a:1 an_async_fn:3*@8 Recv"],
+                "a:1(an async fn:2(tokio::time::Timer:0) an async fn:3(Recv:0))",
             ),
             (&["a:1 b:2*@7 Recv", "a:1 b:2*@8 Recv"], "a:1(b:2(Recv:0) b:2(Recv:0))"),
             (&[], ""),

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::slot::ALL;
+use super::slot::{ALL, prepare};
 use crate::sys::signal::action;
 use crate::sys::threads;
 
@@ -54,6 +54,7 @@ pub(super) fn install() -> bool {
     if present.sa_sigaction != libc::SIG_DFL || INSTALLED.swap(true, Ordering::Relaxed) {
         return false; // the program's own, from the start or since
     }
+    prepare();
     FAULTS.into_iter().for_each(keep_out_of);
     // SAFETY: all zeroes are a valid `sigaction`, and `copy_stack` is async-signal-safe. Interrupted calls
     // are restarted, and the thread's alternate stack is used if it has one. Test:

@@ -2,6 +2,8 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
+#[cfg(target_arch = "x86_64")]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use super::moment::Moment;
@@ -129,9 +131,36 @@ impl Slot {
 /// Returns whether the instruction before the one at which the thread goes on is a system call. Async-signal-safe.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn is_behind_call(context: &libc::ucontext_t) -> bool {
-    let of = |register: i32| context.uc_mcontext.gregs[register as usize];
-    // The instruction saves there where it returns to.
-    of(libc::REG_RCX) == of(libc::REG_RIP)
+    const CALL: [u8; 2] = [0x0f, 0x05]; // syscall
+    let of = |register: i32| context.uc_mcontext.gregs[register as usize] as u64;
+    if SAVES_RETURN.load(Ordering::Relaxed) {
+        return of(libc::REG_RCX) == of(libc::REG_RIP);
+    }
+    let mut before = [0; CALL.len()];
+    let at = of(libc::REG_RIP).wrapping_sub(CALL.len() as u64);
+    read_memory(at, &mut before) == CALL.len() && before == CALL
+}
+
+/// `true` if a system call leaves the address of the next instruction in RCX. Processors with FRED need not do that.
+#[cfg(target_arch = "x86_64")]
+static SAVES_RETURN: AtomicBool = AtomicBool::new(false);
+
+/// Finds out how system calls can be recognised. It is called before any thread is asked.
+pub(super) fn prepare() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let saved: u64;
+        // SAFETY: the call only returns a number; what the instruction overwrites is declared. Test:
+        // `sys::threads::stack::signal::tests::one_that_comes_from_a_call_is_told_from_one_that_does_not`.
+        unsafe {
+            std::arch::asm!(
+                "syscall",
+                inlateout("rax") libc::SYS_getpid => _, inlateout("rcx") 1_u64 => saved, lateout("r11") _,
+                options(nostack, nomem),
+            );
+        }
+        SAVES_RETURN.store(saved != 1, Ordering::Relaxed);
+    }
 }
 
 /// Returns the same.
