@@ -1,5 +1,5 @@
-//! Finds the program's functions in tasks that a library spawned, as their spawn location says nothing about the
-//! program.
+//! Finds the program's functions that tasks of one spawn location run, where the location doesn't tell: it is in a library, or
+//! tasks of several functions are spawned there.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -31,7 +31,7 @@ const MOST_NAMED: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocationRuns {
-    /// The spawn location, which is in the source of a dependency.
+    /// The spawn location, which is in the source of a dependency, or at which tasks of several functions are spawned.
     pub place: Place,
     /// The functions, each with the number of tasks that were seen in it: those of most tasks first. There is at least one.
     pub functions: Vec<(String, u64)>,
@@ -64,24 +64,21 @@ impl fmt::Display for LocationRuns {
     }
 }
 
-/// Finds the functions that the tasks of each spawn location in the source of a dependency run. `places` are as the
-/// report shows them.
+/// Finds the functions that the tasks of each spawn location run, if it is in the source of a dependency or has tasks of several
+/// functions. `places` are as the report shows them.
 pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> Vec<LocationRuns> {
     let mut found = Vec::new();
     let mut index_of: Map<Place, usize> = Map::default();
     for place in places {
-        if place.is_of_dependency() {
-            index_of.insert(place, found.len());
-            found.push((place, Map::default()));
-        }
-    }
-    if found.is_empty() {
-        return Vec::new();
+        index_of.insert(place, found.len());
+        found.push((place, Map::default()));
     }
     let of_waits: Vec<_> = timeline.places.waits.iter().map(of_wait).collect();
     for task in timeline.tasks.seen() {
         let Some(&index) = index_of.get(&Place::of_task(task)) else { continue };
-        for function in of_task(timeline, task, &of_waits) {
+        // A task that the program spawned has one outermost function, and a library's goes on from one of the program's to the next.
+        let most = if found[index].0.is_of_dependency() { MOST_FUNCTIONS } else { 1 };
+        for function in of_task(timeline, task, &of_waits, most) {
             *found[index].1.get_or_default(function) += 1_u64;
         }
     }
@@ -94,27 +91,36 @@ pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> 
         crate::util::sort::by_key(&mut functions, |(function, tasks)| {
             (Reverse(*tasks), function.clone())
         });
-        if !functions.is_empty() {
+        let is_told = place.is_of_dependency() || functions.len() > 1;
+        if is_told && !functions.is_empty() {
             runs.push(LocationRuns { place, functions });
         }
     }
     runs
 }
 
-/// Returns the functions in which the task was seen, each once.
-fn of_task<'t>(timeline: &'t Timeline, task: &Task, of_waits: &[Option<&'t str>]) -> Vec<&'t str> {
+/// Returns the functions in which the task was seen, each once, and at most this many.
+fn of_task<'t>(
+    timeline: &'t Timeline,
+    task: &Task,
+    of_waits: &[Option<&'t str>],
+    most: usize,
+) -> Vec<&'t str> {
     let mut functions = Vec::new();
+    // Returns whether there is room for more.
     let mut add = |function: Option<&'t str>| {
-        let is_new =
-            |function: &&str| functions.len() < MOST_FUNCTIONS && !functions.contains(function);
+        let is_new = |function: &&str| functions.len() < most && !functions.contains(function);
         if let Some(function) = function.filter(is_new) {
             functions.push(function);
         }
+        functions.len() < most
     };
     let of_wait = |wait: Option<WaitId>| *of_waits.get(wait?.index())?;
     add(of_wait(task.carried_wait.and_then(|carried| carried.wait)));
     for poll in task.polls.iter().rev().take(MOST_POLLS) {
-        add(of_wait(poll.wait()));
+        if !add(of_wait(poll.wait())) {
+            break;
+        }
         for sample in timeline.samples(poll).iter().take(MOST_SAMPLES) {
             add(of_sample(sample));
         }
@@ -141,9 +147,11 @@ fn of_sample(sample: &PollSample) -> Option<&str> {
     frame.map(|frame| &*frame.function)
 }
 
-/// Returns whether it is one of the program's functions, with a name.
+/// Returns whether it is one of the program's functions, with a name. Some that are inlined have none: `an async fn`.
 fn is_named(frame: &StackFrame) -> bool {
-    frame.origin == FrameOrigin::Program && frame.file.is_some()
+    frame.origin == FrameOrigin::Program
+        && frame.file.is_some()
+        && !frame.function.starts_with("an async ")
 }
 
 #[cfg(test)]
@@ -227,6 +235,38 @@ mod tests {
             format!("  ran async shop::invoice in {invoice} tasks, async shop::list in {list}\n");
         assert!(report.to_string().contains(&text), "{report}");
         assert_eq!(program(&[in_library]).report().runs, [], "nothing of the program was seen");
+    }
+
+    #[test]
+    fn a_line_that_spawns_several_functions_names_them() {
+        let mut timeline = program(&[
+            wait(&["async shop::fetch", "async shop::get"]),
+            wait(&["async shop::parse"]),
+        ]);
+        for task in &mut timeline.tasks {
+            let TaskKey::Spawned(id) = task.key else { continue };
+            task.location = Some(SpawnLocation { file: "src/main.rs", line: 36, column: 26 });
+            for poll in &mut task.polls {
+                *poll = poll.waits_at(WaitId::new(if id % 3 == 0 { 2 } else { 1 }));
+            }
+        }
+        let is_of = |rest: bool| move |task: &&Task| matches!(task.key, TaskKey::Spawned(id) if (id % 3 == 0) == rest);
+        let count = |rest| {
+            timeline
+                .tasks
+                .seen()
+                .iter()
+                .filter(is_of(rest))
+                .filter(|task| !task.polls.is_empty())
+                .count() as u64
+        };
+        let runs = timeline.report().runs;
+        let expected = [("async shop::fetch", count(false)), ("async shop::parse", count(true))];
+        assert_eq!(runs.len(), 1, "main has one function: {runs:?}");
+        assert_eq!(
+            runs[0].functions,
+            expected.map(|(function, tasks)| (function.to_owned(), tasks))
+        );
     }
 
     #[test]

@@ -60,8 +60,8 @@ pub struct Report {
     pub workers: Vec<WorkerShare>,
     /// All spawn locations, the one that held the runtime longest first.
     pub locations: Vec<LocationRow>,
-    /// The program's functions that tasks run which a dependency spawned, in the order of [`locations`](Self::locations).
-    /// A location is left out if no such function of its tasks is known.
+    /// The program's functions that tasks run which a dependency spawned, or which one line of the program spawned for several
+    /// functions, in the order of [`locations`](Self::locations). A location is left out if no such function of its tasks is known.
     pub runs: Vec<LocationRuns>,
     /// The ten longest polls, the longest first.
     pub longest_polls: Vec<LongPoll>,
