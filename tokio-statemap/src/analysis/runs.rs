@@ -50,14 +50,19 @@ impl LocationRuns {
 
 impl fmt::Display for LocationRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, (function, tasks)) in self.functions.iter().take(MOST_NAMED).enumerate() {
+        // One more takes no more room than its number.
+        let named = match self.functions.len() {
+            all if all == MOST_NAMED + 1 => all,
+            _ => MOST_NAMED,
+        };
+        for (nth, (function, tasks)) in self.functions.iter().take(named).enumerate() {
             let function = clean(function);
             match nth {
                 0 => write!(f, "{function} in {}", count(*tasks, "task"))?,
                 _ => write!(f, ", {function} in {tasks}")?,
             }
         }
-        match self.functions.len().saturating_sub(MOST_NAMED) {
+        match self.functions.len().saturating_sub(named) {
             0 => Ok(()),
             more => write!(f, ", and {}", count(more as u64, "other function")),
         }
@@ -273,8 +278,10 @@ mod tests {
     fn those_of_most_tasks_come_first() {
         let functions = [("a", 9), ("b", 2), ("c", 1), ("d\u{202e}", 1), ("e", 1)];
         let functions = functions.map(|(function, tasks)| (function.to_owned(), tasks)).to_vec();
-        let runs = LocationRuns { place: Place::new(None, false), functions };
+        let mut runs = LocationRuns { place: Place::new(None, false), functions };
         assert_eq!(runs.name(), "a + 4");
         assert_eq!(runs.to_string(), "a in 9 tasks, b in 2, c in 1, and 2 other functions");
+        runs.functions.pop();
+        assert_eq!(runs.to_string(), "a in 9 tasks, b in 2, c in 1, d\\u{202e} in 1");
     }
 }
