@@ -104,7 +104,7 @@ fn no_script_imports_one_above_it() {
 }
 
 /// The files in `folder` of the repository whose name ends in `extension`.
-fn sources(folder: &str, extension: &str) -> Vec<Source> {
+pub(crate) fn sources(folder: &str, extension: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
     let mut paths = Vec::new();
     add_files(&root, &mut paths);

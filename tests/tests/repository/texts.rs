@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::layers::sources;
+
 /// Returns the texts below the root of the repository, by the folders that have some.
 fn texts() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -79,19 +81,11 @@ const RIDDLES: [&str; 7] = ["How", "Of", "That", "Those", "What", "Whether", "Wh
 
 #[test]
 fn comments_begin_with_a_subject_or_a_verb() {
-    let (mut open, mut seen) = (Vec::new(), 0);
-    for of in ["tokio-statemap/src", "tokio-statemap-macros/src"] {
-        open.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of));
-    }
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-            continue;
-        }
-        if path.extension().is_none_or(|found| found != "rs") {
-            continue;
-        }
-        let text = fs::read_to_string(&path).unwrap();
+    let mut seen = 0;
+    let of_crate = |folder| sources(folder, "rs");
+    for (path, text) in
+        ["tokio-statemap/src", "tokio-statemap-macros/src"].into_iter().flat_map(of_crate)
+    {
         let mut is_first = true;
         for (nth, line) in text.lines().map(str::trim_start).enumerate() {
             let Some(comment) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
@@ -101,7 +95,7 @@ fn comments_begin_with_a_subject_or_a_verb() {
             };
             let word = comment.split_whitespace().next().unwrap_or_default();
             let is_riddle = std::mem::take(&mut is_first) && RIDDLES.contains(&word);
-            assert!(!is_riddle, "{}:{}: {line}", path.display(), nth + 1);
+            assert!(!is_riddle, "{path}:{}: {line}", nth + 1);
             seen += 1;
         }
     }

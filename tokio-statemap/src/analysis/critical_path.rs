@@ -154,8 +154,8 @@ impl CriticalPath {
         (path.tasks > 1 && unknown_ns <= path.length_ns / 2).then_some(path)
     }
 
-    /// Returns a sentence about the parts that took most. `None` if most of it is unknown, or if the task itself waited, as one
-    /// does that waits for a signal.
+    /// Returns a sentence about the parts that took most, a fifth of the length or more each. `None` if there is no such part, if one of
+    /// them isn't known, or if the longest is a wait of the task itself, such as for a signal.
     pub(super) fn sentence(&self) -> Option<String> {
         let mut said = String::new();
         for part in &self.parts {

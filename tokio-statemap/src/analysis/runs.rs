@@ -51,10 +51,8 @@ impl LocationRuns {
 impl fmt::Display for LocationRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // One more takes no more room than its number.
-        let named = match self.functions.len() {
-            all if all == MOST_NAMED + 1 => all,
-            _ => MOST_NAMED,
-        };
+        let is_one_more = self.functions.len() == MOST_NAMED + 1;
+        let named = MOST_NAMED + usize::from(is_one_more);
         for (nth, (function, tasks)) in self.functions.iter().take(named).enumerate() {
             let function = clean(function);
             match nth {

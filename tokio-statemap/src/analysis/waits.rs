@@ -115,7 +115,7 @@ impl Holder {
 
 /// Returns the module of Tokio, or of another crate, that an awaited future is in: `tokio::sync::rwlock`. In an optimised build more
 /// may not be known of some of the waits at a line.
-pub(super) fn module_of(awaits: &str) -> &str {
+pub(super) fn awaited_module(awaits: &str) -> &str {
     let name = awaits.trim_start_matches("an async fn of ").trim_start_matches('<');
     let end = name.match_indices("::").nth(2).map_or(name.len(), |(at, _)| at);
     &name[..end]

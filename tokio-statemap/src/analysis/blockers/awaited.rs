@@ -1,7 +1,7 @@
 //! Classifies the things that tasks wait for, by whether the wait may last for ever.
 
 use crate::analysis::waits::{is_room, without_types};
-use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
+use crate::trace::timeline::{AwaitFrame, FILLED_CELL, Wait, Waiting};
 
 /// The kind of thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl Awaited {
         let is_one_of = |names: &[&str]| names.iter().any(|one| plain.contains(one));
         match name.starts_with("tokio::sync::") {
             // The first one who asks a cell may wait for anything.
-            true if is_one_of(&LOCKS) || plain == "tokio::sync::once_cell::OnceCell" => Self::Lock,
+            true if is_one_of(&LOCKS) || plain == FILLED_CELL => Self::Lock,
             true if is_one_of(&PERMITS) || is_room(Some(name)) => Self::Permit,
             true => Self::Task,
             false => Self::from_names(&plain),

@@ -8,10 +8,11 @@ use std::fmt;
 use super::awaited::Awaited;
 use super::last_wait::waits_to_the_end;
 use super::woken_by::WaitSet;
-use crate::analysis::waits::{for_each_wait, line_of, module_of, place_label};
+use crate::analysis::waits::{awaited_module, for_each_wait, line_of, place_label};
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
 /// The tasks that got what others wait for, and are not known to have given it back.
@@ -43,7 +44,7 @@ impl KeptBy {
         long_ns: u64,
     ) -> Option<Self> {
         let &(_, first) = queued.first()?;
-        let module = awaited_module(first)?;
+        let module = first_module(first)?;
         let is_mutex = module == "tokio::sync::mutex";
         if !is_mutex && Awaited::queue(first)? != Awaited::Permit {
             return None;
@@ -54,6 +55,7 @@ impl KeptBy {
         let last_gap_ns = timeline.gaps.iter().map(|&(_, to_ns)| to_ns).max().unwrap_or_default();
         let since_ns = crowded_since(timeline, shutdown, &queues)?.max(last_gap_ns);
         let releases = Releases::find(timeline, &queues, since_ns)?;
+        let spawns = last_spawns(timeline);
         let mut found: Option<(u64, Self)> = None;
         let mut tasks = 0;
         for (index, task) in timeline.tasks.seen().iter().enumerate() {
@@ -68,7 +70,8 @@ impl KeptBy {
                 continue;
             };
             let is_queued = queues.has(task.polls.last().and_then(|last| last.wait()));
-            if is_queued || spot.length_ns < long_ns || has_spawned(timeline, task.key, got_ns) {
+            let has_spawned = spawns.get(&task.key).is_some_and(|&at_ns| at_ns >= got_ns);
+            if is_queued || spot.length_ns < long_ns || has_spawned {
                 continue;
             }
             tasks += 1;
@@ -91,8 +94,8 @@ impl KeptBy {
 }
 
 /// Returns the module of what is awaited at the first line of a wait.
-fn awaited_module(wait: &Wait) -> Option<&str> {
-    line_of(wait.lines().first().copied()?).1.map(module_of)
+fn first_module(wait: &Wait) -> Option<&str> {
+    line_of(wait.lines().first().copied()?).1.map(awaited_module)
 }
 
 /// Returns where a task last got something that it had waited for in one of these waits, and when, if that was after `since_ns`. Of a
@@ -104,15 +107,20 @@ fn last_got(task: &Task, waits: &WaitSet, since_ns: u64) -> Option<(WaitId, u64)
     matches!(last[1].woken_by(), Some(WokenBy::Task(_))).then_some((last[0].wait()?, got_ns))
 }
 
-/// Returns whether a task spawned another one since then, to which it may have passed something on.
-fn has_spawned(timeline: &Timeline, task: TaskKey, since_ns: u64) -> bool {
-    timeline.tasks.seen().iter().any(|other| {
-        other.parent == Some(task) && other.spawned_ns.is_some_and(|at_ns| at_ns >= since_ns)
-    })
+/// Returns when each task last spawned another one, to which it may have passed something on. A task that spawned none isn't in it.
+fn last_spawns(timeline: &Timeline) -> Map<TaskKey, u64> {
+    let mut last = Map::default();
+    for task in timeline.tasks.seen() {
+        if let (Some(parent), Some(at_ns)) = (task.parent, task.spawned_ns) {
+            let last_ns: &mut u64 = last.get_or_default(parent);
+            *last_ns = at_ns.max(*last_ns);
+        }
+    }
+    last
 }
 
-/// Returns the waits for the same thing: those of `at_line`, and those at other lines of which a task ended some that also ended some of
-/// these.
+/// Returns the waits for the same thing. These are the waits of `at_line`, and those at each other line where one task ended waits at
+/// both lines.
 fn same_queue(
     timeline: &Timeline,
     at_line: WaitSet,
@@ -120,7 +128,7 @@ fn same_queue(
     module: &str,
 ) -> WaitSet {
     let is_like = |(id, wait): &(WaitId, &Wait)| {
-        !at_line.has(Some(*id)) && awaited_module(wait) == Some(module)
+        !at_line.has(Some(*id)) && first_module(wait) == Some(module)
     };
     let others = WaitSet::new(timeline, timeline.all_waits().filter(is_like).map(|(id, _)| id));
     let tasks = timeline.tasks.seen();

@@ -6,7 +6,7 @@ use super::awaited::Awaited;
 use super::last_wait::{wait_to_the_end, waits_to_the_end};
 use crate::analysis::waits::path::path_below;
 use crate::analysis::waits::{is_room, line_of, place_label};
-use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId};
+use crate::trace::timeline::{Poll, Shutdown, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 use crate::util::quantity::human;
@@ -220,23 +220,17 @@ fn waiting_in(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Vec<T
 /// Returns the only task that `senders` woke when it waited for a message: it receives what they send. `None` if there are several, as
 /// they may send to several channels. `senders` is in order.
 fn receiver_of(timeline: &Timeline, senders: &[TaskKey]) -> Option<TaskKey> {
-    let mut most: Option<(u64, TaskKey)> = None;
-    let mut all = 0;
     let is_message = |wait: Option<WaitId>| {
         wait.and_then(|id| timeline.wait(id)).is_some_and(Awaited::is_message)
     };
-    for task in timeline.tasks.seen() {
-        let mut times = 0_u64;
-        for pair in task.polls.windows(2) {
-            let Some(WokenBy::Task(by)) = pair[1].woken_by() else { continue };
-            times += u64::from(senders.binary_search(&by).is_ok() && is_message(pair[0].wait()));
-        }
-        all += times;
-        if times > most.map_or(0, |(most, _)| most) {
-            most = Some((times, task.key));
-        }
-    }
-    most.filter(|&(times, _)| times == all).map(|(_, task)| task)
+    let is_by_sender = |pair: &[Poll]| match pair[1].woken_by() {
+        Some(WokenBy::Task(by)) => senders.binary_search(&by).is_ok() && is_message(pair[0].wait()),
+        _ => false,
+    };
+    let tasks = timeline.tasks.seen().iter();
+    let mut woken = tasks.filter(|task| task.polls.windows(2).any(is_by_sender));
+    let first = woken.next()?;
+    woken.next().is_none().then_some(first.key)
 }
 
 impl fmt::Display for Chain {

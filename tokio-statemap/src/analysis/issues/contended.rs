@@ -3,7 +3,7 @@
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
-use super::never_finished::Stuck;
+use super::never_finished::{NeverFinished, Stuck};
 use crate::analysis::blockers::{
     Awaited, Chain, HeldBy, KeptBy, LastWaits, WaitSet, wait_to_the_end,
 };
@@ -11,7 +11,7 @@ use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, tasks_origin};
-use crate::analysis::waits::{Holder, WaitRow, Waits, for_each_wait, line_of, module_of};
+use crate::analysis::waits::{Holder, WaitRow, Waits, awaited_module, for_each_wait, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
@@ -101,7 +101,7 @@ pub(super) fn find(
         if label != row.label() && !none_ended_at.contains(&label) {
             none_ended_at.push(label);
         }
-        let module = |row: &WaitRow| row.awaits.as_deref().map(module_of).map(str::to_owned);
+        let module = |row: &WaitRow| row.awaits.as_deref().map(awaited_module).map(str::to_owned);
         if row.is_for_a_lock() && module(row) == module(other) {
             others.push(other);
         }
@@ -119,7 +119,7 @@ pub(super) fn find(
         stuck: None,
         queue,
         is_for_a_guard: matches!(
-            row.awaits.as_deref().map(module_of),
+            row.awaits.as_deref().map(awaited_module),
             Some("tokio::sync::mutex" | "tokio::sync::rwlock")
         ),
         frame: row.at.clone(),
@@ -147,7 +147,7 @@ struct Queue {
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
-    /// The tasks that got it and didn't give it back, if that isn't known.
+    /// The tasks that got it and are not known to have given it back, if neither of the two above names anybody.
     kept_by: Option<KeptBy>,
     /// The place where the waiting tasks were spawned, and the number of other tasks from there, if all of these have
     /// ended.
@@ -395,22 +395,15 @@ impl Contended {
         self.queue.names_holder()
     }
 
-    /// Returns whether the issue names tasks that may have what is awaited, which isn't sure.
-    pub(super) fn says_who_may_have_it(&self) -> bool {
-        self.queue.kept_by.is_some()
-    }
-
-    /// Returns whether the issue says by the way that no wait ended at this line.
-    pub(super) fn mentions(&self, at: &str) -> bool {
-        self.none_ended_at.iter().any(|other| other == at)
-    }
-
-    /// Returns whether the issue says more than that `tasks` tasks never finished, which wait at the same line.
-    pub(super) fn says_more_than(&self, tasks: u64) -> bool {
-        let is_permit = self.queue.kind == Kind::Permit;
-        self.names_holder()
-            || self.says_who_may_have_it()
-            || !is_permit && (self.now > tasks || !self.none_ended_at.is_empty())
+    /// Returns whether this issue says all that the other one says. Its line is this one's, or one of those mentioned by the way.
+    pub(super) fn covers(&self, never: &NeverFinished) -> bool {
+        let Some(at) = &never.at else { return false };
+        let (is_certain, names_holder) = (self.is_certain(), self.names_holder());
+        if *at == self.at {
+            let says_more = self.now > never.tasks || !self.none_ended_at.is_empty();
+            return names_holder || self.queue.kept_by.is_some() || is_certain && says_more;
+        }
+        self.none_ended_at.contains(at) && !never.names_holder() && (is_certain || names_holder)
     }
 
     /// Returns whether waits still ended at the end, as far as is known.

@@ -219,18 +219,7 @@ pub(super) fn find(
         }
         let contended = contended::find(timeline, facts, (waits, &last), &told, has_long_polls);
         if let Some(contended) = &contended {
-            let is_certain = contended.is_certain();
-            never_finished.retain(|never| {
-                let is_mentioned = !never.names_holder()
-                    && never.at.as_ref().is_some_and(|at| contended.mentions(at));
-                let is_same = never.at.as_ref() == Some(&contended.at);
-                let says_more = contended.says_more_than(never.tasks);
-                let is_said = is_mentioned || is_same && says_more;
-                !(is_said
-                    && (is_certain
-                        || contended.names_holder()
-                        || is_same && contended.says_who_may_have_it()))
-            });
+            never_finished.retain(|never| !contended.covers(never));
         }
         let contended = contended.filter(|contended| {
             !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))

@@ -10,7 +10,7 @@
 use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Poll, Timeline, Wait, WaitId};
+use crate::trace::timeline::{FILLED_CELL, Poll, SENDER, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
@@ -286,7 +286,7 @@ pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
     const SENDS: [&str; 2] =
         ["mpsc::bounded::Sender<T>::send", "mpsc::bounded::Sender<T>::reserve"];
     awaits.is_some_and(|awaits| {
-        SENDS.iter().any(|name| awaits.contains(name)) || awaits.ends_with("mpsc::bounded::Sender")
+        SENDS.iter().any(|name| awaits.contains(name)) || awaits.ends_with(SENDER)
     })
 }
 
@@ -294,8 +294,8 @@ pub(in crate::analysis) fn is_room(awaits: Option<&str>) -> bool {
 pub(in crate::analysis) fn is_lock(awaits: Option<&str>) -> bool {
     const LOCKS: [&str; 3] =
         ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
-    /// The cell is being filled by another task. The one that fills it awaits a method.
-    const CELL: &str = "tokio::sync::once_cell::OnceCell";
     let awaits = awaits.map(|name| name.trim_start_matches("an async fn of "));
-    awaits.is_some_and(|awaits| awaits == CELL || LOCKS.iter().any(|lock| awaits.starts_with(lock)))
+    awaits.is_some_and(|awaits| {
+        awaits == FILLED_CELL || LOCKS.iter().any(|lock| awaits.starts_with(lock))
+    })
 }

@@ -66,6 +66,7 @@ pub(crate) use tasks::{Known, Quiet, WaitingTask};
 pub use tasks::{LocalTask, Tasks};
 pub(crate) use wait::CallAtEnd;
 pub use wait::{AwaitFrame, Wait, WaitLine, Waiting};
+pub(crate) use wait::{FILLED_CELL, SENDER};
 #[cfg(feature = "read")]
 pub(crate) use wait::{
     MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, NamedCall, UnnamedChain, UnnamedWaits,

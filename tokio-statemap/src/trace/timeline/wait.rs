@@ -7,6 +7,7 @@ mod unnamed;
 
 use std::sync::Arc;
 
+pub(crate) use tree::{FILLED_CELL, SENDER};
 pub(crate) use unnamed::UnnamedWaits;
 #[cfg(feature = "read")]
 pub(crate) use unnamed::{NamedCall, UnnamedChain};

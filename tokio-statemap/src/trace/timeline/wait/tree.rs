@@ -194,6 +194,12 @@ impl<'a> Essential<'a> {
 /// An async function of a bounded channel, inlined without its name.
 const OF_CHANNEL: &str = "an async fn of tokio::sync::mpsc::bounded";
 
+/// The name of an inlined async function of a bounded channel that waits for room.
+pub(crate) const SENDER: &str = "tokio::sync::mpsc::bounded::Sender";
+
+/// The name of an async function of a `OnceCell` that waits while another task fills the cell.
+pub(crate) const FILLED_CELL: &str = "tokio::sync::once_cell::OnceCell";
+
 /// The module of `OnceCell`, with a `::` or without a name behind it.
 const OF_CELL: &str = "tokio::sync::once_cell";
 
@@ -215,8 +221,8 @@ impl Essential<'_> {
         let is_permit = is_of("tokio::sync::batch_semaphore::", "/sync/batch_semaphore.rs");
         let is_message = is_of("tokio::sync::mpsc::chan::Rx", "/sync/mpsc/chan.rs");
         last.frame.function = match (is_permit, is_cell) {
-            (true, true) => "tokio::sync::once_cell::OnceCell".into(),
-            (true, false) => "tokio::sync::mpsc::bounded::Sender".into(),
+            (true, true) => FILLED_CELL.into(),
+            (true, false) => SENDER.into(),
             // A sender may also wait until the channel is closed.
             (false, false) if is_message && !called.is_async() => {
                 "tokio::sync::mpsc::bounded::Receiver".into()

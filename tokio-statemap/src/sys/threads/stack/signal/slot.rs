@@ -129,16 +129,20 @@ impl Slot {
 }
 
 /// Returns whether the instruction before the one at which the thread goes on is a system call. Async-signal-safe.
-#[cfg(target_arch = "x86_64")]
 pub(super) fn is_behind_call(context: &libc::ucontext_t) -> bool {
+    #[cfg(target_arch = "x86_64")]
     const CALL: [u8; 2] = [0x0f, 0x05]; // syscall
-    let of = |register: i32| context.uc_mcontext.gregs[register as usize] as u64;
+    #[cfg(target_arch = "aarch64")]
+    const CALL: [u8; 4] = 0xd400_0001_u32.to_le_bytes(); // svc #0
+    let goes_on_at = registers(context).instruction_pointer;
+    #[cfg(target_arch = "x86_64")]
     if SAVES_RETURN.load(Ordering::Relaxed) {
-        return of(libc::REG_RCX) == of(libc::REG_RIP);
+        return context.uc_mcontext.gregs[libc::REG_RCX as usize] as u64 == goes_on_at;
     }
     let mut before = [0; CALL.len()];
-    let at = of(libc::REG_RIP).wrapping_sub(CALL.len() as u64);
-    read_memory(at, &mut before) == CALL.len() && before == CALL
+    // The thread may be in code that can be executed but not read.
+    read_memory(goes_on_at.wrapping_sub(CALL.len() as u64), &mut before) == CALL.len()
+        && before == CALL
 }
 
 /// `true` if a system call leaves the address of the next instruction in RCX. Processors with FRED need not do that.
@@ -163,18 +167,8 @@ pub(super) fn prepare() {
     }
 }
 
-/// Returns the same.
-#[cfg(target_arch = "aarch64")]
-pub(super) fn is_behind_call(context: &libc::ucontext_t) -> bool {
-    const CALL: [u8; 4] = 0xd400_0001_u32.to_le_bytes(); // svc #0
-    let mut before = [0; CALL.len()];
-    let at = context.uc_mcontext.pc.wrapping_sub(CALL.len() as u64);
-    // The thread may be in code that can be executed but not read.
-    read_memory(at, &mut before) == CALL.len() && before == CALL
-}
-
-/// Copies the stack of the calling thread from `address` on, which is in use for this many `bytes`. Returns the number of
-/// bytes that were copied. Async-signal-safe.
+/// Copies the stack of the calling thread from `address` on. It ends `bytes` further on. Returns the number of bytes that were
+/// copied. Async-signal-safe.
 ///
 /// # Safety
 ///
