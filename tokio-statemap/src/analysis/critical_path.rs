@@ -45,6 +45,8 @@ pub struct PathPart {
     /// [`Ready`](PathState::Ready) also that one. For [`Waiting`](PathState::Waiting) the line at which the task waited. Where
     /// none is known, it is where the task was spawned.
     pub place: String,
+    /// `true` if nothing more is known than where the task was spawned.
+    pub is_spawn_location: bool,
     /// The number of times that the path led through it.
     pub times: u64,
     /// The time, in ns.
@@ -99,15 +101,17 @@ impl PathPart {
             true => self.longest_task.to_string(),
             false => "tasks".to_owned(),
         };
-        let place = clean(&self.place);
-        Some(match self.state {
-            PathState::Running => format!("{task} ran in {place}"),
-            PathState::Ready if self.is_of_one_task => {
-                format!("{task} was ready to run in {place}")
-            }
-            PathState::Ready => format!("{task} were ready to run in {place}"),
-            PathState::Waiting => format!("{task} waited at {place}"),
+        let (was, at) = match self.state {
+            PathState::Running => ("ran", "in"),
+            PathState::Ready if self.is_of_one_task => ("was ready to run", "in"),
+            PathState::Ready => ("were ready to run", "in"),
+            PathState::Waiting => ("waited", "at"),
             PathState::Unknown => return None,
+        };
+        Some(match self.is_spawn_location {
+            false => format!("{task} {was} {at} {}", clean(&self.place)),
+            true if matches!(self.longest_task, TaskKey::Root(_)) => format!("{task} {was}"),
+            true => format!("{task} spawned at {} {was}", clean(&self.place)),
         })
     }
 }
@@ -282,6 +286,9 @@ struct OfWait {
     function: Option<String>,
 }
 
+/// The place of a step, and whether nothing more is known than where the task was spawned.
+type Spot = (String, bool);
+
 /// The parts of a way while they are summed up.
 struct Sums<'t> {
     timeline: &'t Timeline,
@@ -289,7 +296,7 @@ struct Sums<'t> {
     on_way: Vec<bool>,
     /// By the index of a wait, as soon as it was asked for.
     of_waits: Vec<Option<OfWait>>,
-    parts: Map<(PathState, String), PathPart>,
+    parts: Map<(PathState, Spot), PathPart>,
 }
 
 impl<'t> Sums<'t> {
@@ -310,6 +317,7 @@ impl<'t> Sums<'t> {
         let part = self.parts.get_or_insert_with((state, place), || PathPart {
             state,
             place: String::new(),
+            is_spawn_location: false,
             times: 0,
             total_ns: 0,
             longest_ns: 0,
@@ -328,7 +336,7 @@ impl<'t> Sums<'t> {
     }
 
     /// Returns the place of a step.
-    fn place(&mut self, step: Step) -> String {
+    fn place(&mut self, step: Step) -> Spot {
         let timeline = self.timeline;
         let task = &timeline.tasks.seen()[step.task];
         let wait_after = |poll: Option<usize>| match poll {
@@ -336,10 +344,10 @@ impl<'t> Sums<'t> {
             None => task.carried_wait.and_then(|carried| carried.wait),
         };
         match (step.state, step.poll) {
-            (PathState::Unknown, _) => return String::new(),
+            (PathState::Unknown, _) => return (String::new(), false),
             (PathState::Waiting, after) => {
                 if let Some(of_wait) = self.of_wait(wait_after(after)) {
-                    return of_wait.lines.clone();
+                    return (of_wait.lines.clone(), false);
                 }
             }
             (state, Some(nth)) => {
@@ -347,20 +355,20 @@ impl<'t> Sums<'t> {
                 if state == PathState::Running && !timeline.samples(poll).is_empty() {
                     let blame = Blame::from_samples(timeline, poll);
                     if let Some(frame) = blame.and_then(Blame::place) {
-                        return function_name(&frame);
+                        return (function_name(&frame), false);
                     }
                 }
                 // It is in the function that it waited in before, or waits in afterwards.
                 for wait in [wait_after(nth.checked_sub(1)), poll.wait()] {
                     let of_wait = self.of_wait(wait);
                     if let Some(function) = of_wait.and_then(|of_wait| of_wait.function.clone()) {
-                        return function;
+                        return (function, false);
                     }
                 }
             }
             (_, None) => {}
         }
-        place_name(self.spelling.place(task))
+        (place_name(self.spelling.place(task)), true)
     }
 
     /// Returns the words for a wait, if its place is known.
@@ -378,8 +386,8 @@ impl<'t> Sums<'t> {
     /// Returns the number of tasks on the way, and the parts.
     fn into_parts(self) -> (u64, Vec<PathPart>) {
         let mut parts = Vec::new();
-        for ((_, place), part) in self.parts {
-            parts.push(PathPart { place, ..part });
+        for ((_, (place, is_spawn_location)), part) in self.parts {
+            parts.push(PathPart { place, is_spawn_location, ..part });
         }
         crate::util::sort::by(&mut parts, |a, b| {
             (b.total_ns.cmp(&a.total_ns))

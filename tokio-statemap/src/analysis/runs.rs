@@ -76,12 +76,17 @@ pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> 
         index_of.insert(place, found.len());
         found.push((place, Map::default()));
     }
-    let of_waits: Vec<_> = timeline.places.waits.iter().map(of_wait).collect();
+    let of_waits: Vec<_> = timeline
+        .places
+        .waits
+        .iter()
+        .map(|wait| [false, true].map(|of_library| of_wait(wait, of_library)))
+        .collect();
     for task in timeline.tasks.seen() {
         let Some(&index) = index_of.get(&Place::of_task(task)) else { continue };
         // A task that the program spawned has one outermost function, and a library's goes on from one of the program's to the next.
-        let most = if found[index].0.is_of_dependency() { MOST_FUNCTIONS } else { 1 };
-        for function in of_task(timeline, task, &of_waits, most) {
+        let is_of_library = found[index].0.is_of_dependency();
+        for function in of_task(timeline, task, &of_waits, is_of_library) {
             *found[index].1.get_or_default(function) += 1_u64;
         }
     }
@@ -102,13 +107,15 @@ pub(super) fn find(timeline: &Timeline, places: impl Iterator<Item = Place>) -> 
     runs
 }
 
-/// Returns the functions in which the task was seen, each once, and at most this many.
+/// Returns the functions in which the task was seen, each once, and at most as many as count: of a task that a library didn't spawn,
+/// only the outermost one. `of_waits` has for each wait the function of a task that the program spawned, and of a library's.
 fn of_task<'t>(
     timeline: &'t Timeline,
     task: &Task,
-    of_waits: &[Option<&'t str>],
-    most: usize,
+    of_waits: &[[Option<&'t str>; 2]],
+    is_of_library: bool,
 ) -> Vec<&'t str> {
+    let most = if is_of_library { MOST_FUNCTIONS } else { 1 };
     let mut functions = Vec::new();
     // Returns whether there is room for more.
     let mut add = |function: Option<&'t str>| {
@@ -118,43 +125,53 @@ fn of_task<'t>(
         }
         functions.len() < most
     };
-    let of_wait = |wait: Option<WaitId>| *of_waits.get(wait?.index())?;
+    let of_wait = |wait: Option<WaitId>| of_waits.get(wait?.index())?[usize::from(is_of_library)];
     add(of_wait(task.carried_wait.and_then(|carried| carried.wait)));
     for poll in task.polls.iter().rev().take(MOST_POLLS) {
         if !add(of_wait(poll.wait())) {
             break;
         }
         for sample in timeline.samples(poll).iter().take(MOST_SAMPLES) {
-            add(of_sample(sample));
+            add(of_sample(sample, is_of_library));
         }
     }
     functions
 }
 
 /// Returns the outermost function of the program in which a task waits.
-fn of_wait(wait: &Wait) -> Option<&str> {
+fn of_wait(wait: &Wait, is_of_library: bool) -> Option<&str> {
     let mut next = wait.frames.first();
-    while let Some(AwaitFrame { function, awaits, .. }) = next {
-        if is_named(function) {
-            return Some(&function.function);
-        }
+    let frames = std::iter::from_fn(|| {
+        let AwaitFrame { function, awaits, .. } = next?;
         next = awaits.first();
-    }
-    None
+        Some(function)
+    });
+    outermost(frames, is_of_library)
 }
 
-/// Returns the outermost async function of the program that is on a stack, or else its outermost function.
-fn of_sample(sample: &PollSample) -> Option<&str> {
-    let own = || sample.frames.iter().rev().filter(|frame| is_named(frame));
-    let frame = own().find(|frame| is_async(frame)).or_else(|| own().next());
-    frame.map(|frame| &*frame.function)
+/// Returns the outermost async function of the program that is on a stack, or else, for a library's task, its outermost function.
+fn of_sample(sample: &PollSample, is_of_library: bool) -> Option<&str> {
+    let frames = || sample.frames.iter().rev();
+    let found =
+        outermost(frames().filter(|frame| is_async(frame) || !is_named(frame)), is_of_library);
+    let any = || is_of_library.then(|| outermost(frames(), true)).flatten();
+    found.or_else(any)
 }
 
-/// Returns whether it is one of the program's functions, with a name. Some that are inlined have none: `an async fn`.
+/// Returns the first of these functions that is the program's, if it has a name. For a library's task the first that has one will do.
+fn outermost<'a>(
+    frames: impl Iterator<Item = &'a StackFrame>,
+    is_of_library: bool,
+) -> Option<&'a str> {
+    let mut own = frames
+        .filter(|frame| frame.origin == FrameOrigin::Program && frame.file.is_some())
+        .skip_while(|frame| is_of_library && !is_named(frame));
+    own.next().filter(|frame| is_named(frame)).map(|frame| &*frame.function)
+}
+
+/// Returns `false` for an async function that is inlined and of which nothing but that is known: `an async fn`.
 fn is_named(frame: &StackFrame) -> bool {
-    frame.origin == FrameOrigin::Program
-        && frame.file.is_some()
-        && !frame.function.starts_with("an async ")
+    !frame.function.starts_with("an async ")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::place::source_line;
 use crate::symbols::StackFrame;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
+use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::{count, human_sum, percent, share};
 
@@ -107,9 +108,24 @@ impl Holder {
         }
     }
 
-    /// Returns the share of the time of holding that was spent waiting at the line: `94.3 %`.
-    pub(crate) fn percent(&self) -> String {
-        percent(share(self.waited_ns, self.held_ns).unwrap_or(1.0))
+    /// Returns a sentence about it. `at` is the line at which others waited for it meanwhile, if nothing else says so.
+    pub(crate) fn sentence(&self, at: Option<&str>) -> String {
+        let share = percent(share(self.waited_ns, self.held_ns).unwrap_or(1.0));
+        let label = self.label();
+        let (holder, label) = (clean(&label), at.map(clean));
+        let said = match (self.is_receiver, label) {
+            (false, None) => format!("For {share} of the time that it was held, its holders"),
+            (false, Some(at)) => {
+                format!(
+                    "For {share} of the time that what is awaited at {at} was held, its holders"
+                )
+            }
+            (true, None) => format!("For {share} of that time, the task that receives"),
+            (true, Some(at)) => {
+                format!("For {share} of the time that tasks waited at {at}, the task that receives")
+            }
+        };
+        format!("{said} waited at {holder}, as far as is known.")
     }
 }
 

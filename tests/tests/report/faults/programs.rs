@@ -183,9 +183,12 @@ pub(crate) fn consumer_is_stuck(shape: u32) -> Vec<Box<dyn Any + Send>> {
     vec![Box::new(more)]
 }
 
+/// Both ends of a circle fill up only after many orders: by then it is known who receives what.
+const ORDERS: u64 = 40;
+
 async fn acknowledge(mut orders: Receiver<u64>, acks: Sender<u64>) {
     while let Some(order) = orders.recv().await {
-        for part in 0..4 {
+        for part in 0..if order < ORDERS { 1 } else { 4 } {
             let _ = acks.send(order + part).await; // WAITS channels_in_a_circle
         }
     }
@@ -194,7 +197,7 @@ async fn acknowledge(mut orders: Receiver<u64>, acks: Sender<u64>) {
 async fn order(mut acks: Receiver<u64>, orders: Sender<u64>) {
     let _ = orders.send(0).await;
     while let Some(ack) = acks.recv().await {
-        let _ = orders.send(ack).await; // HOLDS channels_in_a_circle
+        let _ = orders.send(ack + 1).await; // HOLDS channels_in_a_circle
     }
 }
 
@@ -236,4 +239,114 @@ pub(crate) fn actor_asks_itself(shape: u32) -> Vec<Box<dyn Any + Send>> {
         spawn(shape, ask(send.clone()));
     }
     Vec::new()
+}
+
+async fn use_early(shared: Arc<Mutex<u64>>) {
+    *shared.lock().await += 1;
+    std::future::pending().await // INNOCENT mutex_at_two_lines
+}
+
+async fn use_late(shared: Arc<Mutex<u64>>) {
+    sleep(20 * MS).await;
+    let guard = shared.lock().await;
+    keep(guard).await;
+}
+
+async fn keep(_guard: tokio::sync::MutexGuard<'_, u64>) {
+    std::future::pending().await
+}
+
+async fn use_again(shared: Arc<Mutex<u64>>) {
+    sleep(40 * MS).await;
+    let _guard = shared.lock().await;
+    std::future::pending().await
+}
+
+/// Whoever got the mutex at one line gives it back to a task that waits for it at another, and that one keeps it.
+pub(crate) fn mutex_at_two_lines(shape: u32) -> Vec<Box<dyn Any + Send>> {
+    let shared = Arc::new(Mutex::new(0));
+    let first = Arc::clone(&shared);
+    tokio::spawn(async move {
+        let _guard = first.lock().await;
+        sleep(60 * MS).await;
+    });
+    tokio::spawn({
+        let shared = Arc::clone(&shared);
+        async move {
+            sleep(10 * MS).await;
+            spawn(shape, use_early(Arc::clone(&shared)));
+            for _ in 0..4 {
+                spawn(shape, use_late(Arc::clone(&shared)));
+                spawn(shape, use_again(Arc::clone(&shared)));
+            }
+        }
+    });
+    Vec::new()
+}
+
+async fn work(mut jobs: Receiver<u64>) {
+    for _ in 0..8 {
+        jobs.recv().await;
+    }
+    std::future::pending().await
+}
+
+async fn audit(mut entries: Receiver<u64>) {
+    while entries.recv().await.is_some() {} // INNOCENT idle_audit
+}
+
+async fn submit(jobs: Sender<u64>, entries: Sender<u64>) {
+    loop {
+        sleep(2 * MS).await;
+        let _ = entries.send(1).await;
+        let _ = jobs.send(1).await;
+    }
+}
+
+/// Senders wait for room in a channel, and also write to another one, whose receiver is idle.
+pub(crate) fn idle_audit(shape: u32) -> Vec<Box<dyn Any + Send>> {
+    let ((jobs, todo), (entries, written)) = (channel(4), channel(4));
+    spawn(shape, work(todo));
+    spawn(shape, audit(written));
+    for _ in 0..6 {
+        spawn(shape, submit(jobs.clone(), entries.clone()));
+    }
+    Vec::new()
+}
+
+async fn store(mut rows: Receiver<u64>) {
+    while rows.recv().await.is_some() {
+        sleep(5 * MS).await;
+    }
+}
+
+async fn read_rows(rows: Sender<u64>) {
+    while rows.send(1).await.is_ok() {}
+}
+
+/// A pipeline is as fast as its slowest part.
+pub(crate) fn slow_end_of_a_pipeline(shape: u32) -> Vec<Box<dyn Any + Send>> {
+    let (send, receive) = channel(4);
+    spawn(shape, store(receive));
+    for _ in 0..2 {
+        spawn(shape, read_rows(send.clone()));
+    }
+    Vec::new()
+}
+
+async fn poll_then_wait(first: Duration, news: Arc<Notify>) {
+    sleep(first).await;
+    news.notified().await;
+}
+
+/// One of two calls of a function is at its timer, and the other one has gone on to wait for news.
+pub(crate) fn joined_calls_of_one_function(shape: u32) -> Vec<Box<dyn Any + Send>> {
+    let news = Arc::new(Notify::new());
+    for _ in 0..4 {
+        let (a, b) = (Arc::clone(&news), Arc::clone(&news));
+        spawn(shape, async move {
+            tokio::join!(poll_then_wait(3_600_000 * MS, a), poll_then_wait(MS, b));
+        });
+    }
+    vec![Box::new(news)]
 }

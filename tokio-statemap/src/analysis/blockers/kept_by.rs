@@ -2,6 +2,10 @@
 //!
 //! A mutex or a permit that is given back while tasks wait for it wakes one of them. So a task that got it while others waited all the
 //! time, and woke none of them since, still has it, unless it passed it on. Guards of a `RwLock` may be dropped without a wake.
+//!
+//! One mutex may be locked at several lines. So of a mutex, a task counts only if it has woken nobody since who waited for any mutex.
+//! Several mutexes may be locked at one line: who got another one of them there last, and gave it back while nobody waited for that
+//! one, is taken for the holder.
 
 use std::fmt;
 
@@ -21,8 +25,8 @@ pub(in crate::analysis) struct KeptBy {
     /// The one that got it last.
     task: TaskKey,
     tasks: u64,
-    /// `true` if only one task can have it, and it was given to this one.
-    is_sure: bool,
+    /// `true` if it is a mutex, which only one task can have.
+    is_mutex: bool,
     /// Where it had waited for it.
     got_at: String,
     /// Where it waits now.
@@ -50,20 +54,26 @@ impl KeptBy {
             return None;
         }
         let at_line = WaitSet::new(timeline, queued.iter().map(|&(id, _)| id));
-        // Locks at other lines may be other locks.
-        let queues = if is_mutex { at_line } else { same_queue(timeline, at_line, queued, module) };
+        let is_like = |(_, wait): &(WaitId, &Wait)| first_module(wait) == Some(module);
+        let of_kind =
+            WaitSet::new(timeline, timeline.all_waits().filter(is_like).map(|(id, _)| id));
+        let queues = match is_mutex {
+            true => at_line,
+            false => same_queue(timeline, &at_line, &of_kind),
+        };
         let last_gap_ns = timeline.gaps.iter().map(|&(_, to_ns)| to_ns).max().unwrap_or_default();
         let since_ns = crowded_since(timeline, shutdown, &queues)?.max(last_gap_ns);
-        let releases = Releases::find(timeline, &queues, since_ns)?;
+        let released =
+            last_releases(timeline, if is_mutex { &of_kind } else { &queues }, since_ns)?;
         let spawns = last_spawns(timeline);
+        let tasks_seen = timeline.tasks.seen();
+        let got: Vec<_> = tasks_seen.iter().map(|task| last_got(task, &queues, since_ns)).collect();
+        let last_ns = got.iter().flatten().map(|&(_, got_ns)| got_ns).max()?;
         let mut found: Option<(u64, Self)> = None;
         let mut tasks = 0;
-        for (index, task) in timeline.tasks.seen().iter().enumerate() {
-            let Some((got_at, got_ns)) = last_got(task, &queues, since_ns) else { continue };
-            if is_mutex && got_ns < releases.last_ns {
-                continue;
-            }
-            if releases.by_task[index].saturating_add(SLACK_NS) >= got_ns {
+        for ((task, got), released_ns) in tasks_seen.iter().zip(got).zip(released) {
+            let Some((got_at, got_ns)) = got else { continue };
+            if is_mutex && got_ns < last_ns || released_ns.saturating_add(SLACK_NS) >= got_ns {
                 continue;
             }
             let Some((spot, wait)) = waits_to_the_end(timeline, shutdown, task.key) else {
@@ -76,10 +86,15 @@ impl KeptBy {
             }
             tasks += 1;
             if found.as_ref().is_none_or(|&(last_ns, _)| got_ns > last_ns) {
-                let got_at = place_label(timeline.wait(got_at)?);
-                let (at, waits_for_ns) = (place_label(wait), spot.length_ns);
-                let one =
-                    Self { task: task.key, tasks, is_sure: is_mutex, got_at, at, waits_for_ns };
+                let got = timeline.wait(got_at)?;
+                let one = Self {
+                    task: task.key,
+                    tasks,
+                    is_mutex,
+                    got_at: place_label(got),
+                    at: place_label(wait),
+                    waits_for_ns: spot.length_ns,
+                };
                 found = Some((got_ns, one));
             }
         }
@@ -87,9 +102,14 @@ impl KeptBy {
         Some(Self { tasks, ..found })
     }
 
-    /// Returns whether the task still has it, as far as wakes tell.
-    pub(in crate::analysis) fn is_sure(&self) -> bool {
-        self.is_sure
+    /// Returns whether only one task can have it.
+    pub(in crate::analysis) fn is_of_mutex(&self) -> bool {
+        self.is_mutex
+    }
+
+    /// Returns the task that got it last.
+    pub(in crate::analysis) fn task(&self) -> TaskKey {
+        self.task
     }
 }
 
@@ -119,18 +139,9 @@ fn last_spawns(timeline: &Timeline) -> Map<TaskKey, u64> {
     last
 }
 
-/// Returns the waits for the same thing. These are the waits of `at_line`, and those at each other line where one task ended waits at
-/// both lines.
-fn same_queue(
-    timeline: &Timeline,
-    at_line: WaitSet,
-    queued: &[(WaitId, &Wait)],
-    module: &str,
-) -> WaitSet {
-    let is_like = |(id, wait): &(WaitId, &Wait)| {
-        !at_line.has(Some(*id)) && first_module(wait) == Some(module)
-    };
-    let others = WaitSet::new(timeline, timeline.all_waits().filter(is_like).map(|(id, _)| id));
+/// Returns the waits for the same thing. These are the waits of `at_line`, and of those `of_kind` the ones that a task ended which also
+/// ended waits at that line.
+fn same_queue(timeline: &Timeline, at_line: &WaitSet, of_kind: &WaitSet) -> WaitSet {
     let tasks = timeline.tasks.seen();
     let mut has_released = vec![false; tasks.len()];
     let mut by_others: Vec<(WaitId, usize)> = Vec::new();
@@ -141,12 +152,13 @@ fn same_queue(
         let Ok(by) = tasks.binary_search_by_key(&by, |task| task.key) else { continue };
         if at_line.has(Some(id)) {
             has_released[by] = true;
-        } else if others.has(Some(id)) {
+        } else if of_kind.has(Some(id)) {
             by_others.push((id, by));
         }
     }
     let linked = by_others.into_iter().filter(|&(_, by)| has_released[by]).map(|(id, _)| id);
-    WaitSet::new(timeline, queued.iter().map(|&(id, _)| id).chain(linked))
+    let own = timeline.all_waits().map(|(id, _)| id).filter(|&id| at_line.has(Some(id)));
+    WaitSet::new(timeline, own.chain(linked))
 }
 
 /// Returns the time since when a task was in one of these waits at any moment, up to the end. `None` if that isn't so at the end.
@@ -171,48 +183,38 @@ fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Op
     Some(since_ns)
 }
 
-/// The last times at which some waits ended.
-struct Releases {
-    /// By each task.
-    by_task: Vec<u64>,
-    /// By any.
-    last_ns: u64,
-}
-
-impl Releases {
-    /// `None` if it isn't known who ended a wait since then.
-    fn find(timeline: &Timeline, waits: &WaitSet, since_ns: u64) -> Option<Self> {
-        let tasks = timeline.tasks.seen();
-        let mut found = Self { by_task: vec![0; tasks.len()], last_ns: 0 };
-        for pair in tasks.iter().flat_map(|task| task.polls.windows(2)) {
-            if !waits.has(pair[0].wait()) {
-                continue;
-            }
-            let at_ns = pair[1].ready_ns()?;
-            if at_ns < since_ns {
-                continue;
-            }
-            match pair[1].woken_by()? {
-                WokenBy::Task(by) => {
-                    let index = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
-                    found.by_task[index] = found.by_task[index].max(at_ns);
-                    found.last_ns = found.last_ns.max(at_ns);
-                }
-                // A timeout.
-                WokenBy::Runtime => {}
-                // Whoever passed it on to a thread may have given it back there.
-                _ => return None,
-            }
+/// Returns the time at which each task last ended one of these waits, in ns: 0 if it ended none. `None` if it isn't known who ended one
+/// since then.
+fn last_releases(timeline: &Timeline, waits: &WaitSet, since_ns: u64) -> Option<Vec<u64>> {
+    let tasks = timeline.tasks.seen();
+    let mut released = vec![0; tasks.len()];
+    for pair in tasks.iter().flat_map(|task| task.polls.windows(2)) {
+        if !waits.has(pair[0].wait()) {
+            continue;
         }
-        Some(found)
+        let at_ns = pair[1].ready_ns()?;
+        if at_ns < since_ns {
+            continue;
+        }
+        match pair[1].woken_by()? {
+            WokenBy::Task(by) => {
+                let index = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
+                released[index] = at_ns.max(released[index]);
+            }
+            // A timeout.
+            WokenBy::Runtime => {}
+            // Whoever passed it on to a thread may have given it back there.
+            _ => return None,
+        }
     }
+    Some(released)
 }
 
 impl fmt::Display for KeptBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { task, tasks, is_sure, got_at, at, waits_for_ns } = self;
+        let Self { task, tasks, is_mutex, got_at, at, waits_for_ns } = self;
         let (got_at, at, waits_for) = (clean(got_at), clean(at), human(*waits_for_ns));
-        if *is_sure {
+        if *is_mutex {
             return write!(
                 f,
                 "As far as is known, {task} got it last, after a wait at {got_at}, and woke none of these since: it waits at {at}, for \

@@ -49,7 +49,7 @@ enum KnownBy {
 /// The most tasks that are named.
 const MOST: usize = 4;
 
-/// The least number of waits that one task must have ended.
+/// The least number of waits that one task must have ended, or in which senders must have woken it.
 const LEAST: u64 = 3;
 
 impl Chain {
@@ -68,7 +68,7 @@ impl Chain {
         let is_room = waits.iter().any(|(_, wait)| is_for_room(wait));
         let senders = || waiting_in(timeline, shutdown, &set);
         let mut next = next_link(usual_waker(timeline, &set, None), || {
-            is_room.then(|| receiver_of(timeline, &senders())).flatten()
+            is_room.then(|| receiver_of(timeline, shutdown, &senders())).flatten()
         });
         while let Some((task, known_by)) = next {
             chain.last = known_by;
@@ -106,7 +106,7 @@ impl Chain {
             let waker = usual_waker(timeline, &set, Some(task))
                 .or_else(|| usual_waker(timeline, &set, None));
             next = next_link(waker, || {
-                is_for_room(wait).then(|| receiver_of(timeline, &[task])).flatten()
+                is_for_room(wait).then(|| receiver_of(timeline, shutdown, &[task])).flatten()
             });
         }
         (!chain.links.is_empty()).then_some(chain)
@@ -117,6 +117,11 @@ impl Chain {
     /// Returns whether the last link waits for something outside of the program.
     pub(in crate::analysis) fn is_outside(&self) -> bool {
         self.is_outside
+    }
+
+    /// Returns whether this is the first task.
+    pub(in crate::analysis) fn begins_with(&self, task: TaskKey) -> bool {
+        self.links.first().is_some_and(|link| link.task == task)
     }
 
     /// Returns whether nothing outside of the program can end the wait of the last link.
@@ -218,8 +223,9 @@ fn waiting_in(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Vec<T
 }
 
 /// Returns the only task that `senders` woke when it waited for a message: it receives what they send. `None` if there are several, as
-/// they may send to several channels. `senders` is in order.
-fn receiver_of(timeline: &Timeline, senders: &[TaskKey]) -> Option<TaskKey> {
+/// they may send to several channels, or if that task waits for a message now: its channel is empty, so it is another one.
+/// `senders` is in order.
+fn receiver_of(timeline: &Timeline, shutdown: Shutdown, senders: &[TaskKey]) -> Option<TaskKey> {
     let is_message = |wait: Option<WaitId>| {
         wait.and_then(|id| timeline.wait(id)).is_some_and(Awaited::is_message)
     };
@@ -227,10 +233,16 @@ fn receiver_of(timeline: &Timeline, senders: &[TaskKey]) -> Option<TaskKey> {
         Some(WokenBy::Task(by)) => senders.binary_search(&by).is_ok() && is_message(pair[0].wait()),
         _ => false,
     };
-    let tasks = timeline.tasks.seen().iter();
-    let mut woken = tasks.filter(|task| task.polls.windows(2).any(is_by_sender));
-    let first = woken.next()?;
-    woken.next().is_none().then_some(first.key)
+    let mut receiver = None;
+    for task in timeline.tasks.seen() {
+        let times = task.polls.windows(2).filter(|pair| is_by_sender(pair)).count();
+        if times > 0 && receiver.replace((task.key, times)).is_some() {
+            return None;
+        }
+    }
+    let (task, _) = receiver.filter(|&(_, times)| times as u64 >= LEAST)?;
+    let at_end = waits_to_the_end(timeline, shutdown, task);
+    at_end.is_none_or(|(_, wait)| !Awaited::is_message(wait)).then_some(task)
 }
 
 impl fmt::Display for Chain {

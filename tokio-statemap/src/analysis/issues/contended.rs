@@ -16,6 +16,7 @@ use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
+use crate::util::map::Map;
 use crate::util::quantity::{count, human, human_sum};
 
 /// A line at which tasks queued for a lock, for permits, for room in a channel, or for an answer.
@@ -65,67 +66,73 @@ const MOST_LINES: usize = 3;
 /// The most waits at a line for which holders are looked for.
 const MOST_WAITS: usize = 8;
 
-/// Finds the line at which tasks queued longest in sum, if one task or more waited there on average. Lines in `told`
-/// are left out.
+/// Finds the line at which tasks queued longest in sum, if one task or more waited there on average: of those lines at which no wait
+/// ends any more, and of the others. Lines in `told` are left out.
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,
     (waits, last): (&Waits, &LastWaits<'_>),
     told: &[String],
     has_long_polls: bool,
-) -> Option<Contended> {
+) -> Vec<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
     let places = Places::new(timeline, shutdown, facts.spelling);
     // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
-    // A single task that waits for ever may have begun to wait late.
-    let is_still = |row: &WaitRow| {
-        row.none_ended_for_ns.is_some() && (row.is_for_a_lock() || row.is_for_room())
-    };
-    let is_long = |row: &&WaitRow| row.total_ns >= kept_ns || is_still(row);
-    let mut long = waits.lines.iter().filter(is_long).filter(|row| !told.contains(&row.label()));
-    let (row, queue) = long.find_map(|row| {
-        let is_crowded = row.total_ns >= MANY * kept_ns;
-        Some((row, Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?))
-    })?;
-    let (mut none_ended_at, mut others) = (Vec::new(), Vec::new());
-    let is_other = |other: &&WaitRow| {
-        !std::ptr::eq(*other, row)
-            && other.none_ended_for_ns.is_some()
-            && other.longest_ns >= LONG_NS
-            && places.kind(last, other).is_some()
-    };
-    for other in waits.lines.iter().filter(is_other).take(MOST_LINES) {
-        // Two kinds of waits at one line may have the same name.
-        let label = other.label();
-        if label != row.label() && !none_ended_at.contains(&label) {
-            none_ended_at.push(label);
+    let mut found = Vec::new();
+    for is_still in [true, false] {
+        // A single task that waits for ever may have begun to wait late.
+        let is_long = |row: &WaitRow| {
+            row.total_ns >= kept_ns || is_still && (row.is_for_a_lock() || row.is_for_room())
+        };
+        let worst = waits.lines.iter().find_map(|row| {
+            let is_one = row.none_ended_for_ns.is_some() == is_still && is_long(row);
+            if !is_one || told.contains(&row.label()) {
+                return None;
+            }
+            let is_crowded = row.total_ns >= MANY * kept_ns;
+            Some((row, Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?))
+        });
+        let Some((row, queue)) = worst else { continue };
+        let others: Vec<_> = match is_still {
+            true => waits.lines.iter().filter(|other| places.is_still(last, row, other)).collect(),
+            false => Vec::new(),
+        };
+        let mut none_ended_at = Vec::new();
+        for other in others.iter().take(MOST_LINES) {
+            // Two kinds of waits at one line may have the same name.
+            let label = other.label();
+            if label != row.label() && !none_ended_at.contains(&label) {
+                none_ended_at.push(label);
+            }
         }
-        let module = |row: &WaitRow| row.awaits.as_deref().map(awaited_module).map(str::to_owned);
-        if row.is_for_a_lock() && module(row) == module(other) {
-            others.push(other);
-        }
+        found.push(Contended {
+            at: row.label(),
+            times: row.times,
+            total_ns: row.total_ns,
+            longest_ns: row.longest_ns,
+            now: row.now,
+            none_ended_for_ns: row.none_ended_for_ns,
+            none_ended_at,
+            first: places.first_of(row, &others),
+            holder: row.holder.clone(),
+            stuck: None,
+            queue,
+            is_for_a_guard: matches!(
+                module(row),
+                Some("tokio::sync::mutex" | "tokio::sync::rwlock")
+            ),
+            frame: row.at.clone(),
+            meanwhile: Meanwhile::new(facts, has_long_polls),
+            spots: spots(timeline, shutdown, places.at(row)).longest,
+        });
     }
-    Some(Contended {
-        at: row.label(),
-        times: row.times,
-        total_ns: row.total_ns,
-        longest_ns: row.longest_ns,
-        now: row.now,
-        none_ended_for_ns: row.none_ended_for_ns,
-        none_ended_at,
-        first: places.first_of(row, &others),
-        holder: row.holder.clone(),
-        stuck: None,
-        queue,
-        is_for_a_guard: matches!(
-            row.awaits.as_deref().map(awaited_module),
-            Some("tokio::sync::mutex" | "tokio::sync::rwlock")
-        ),
-        frame: row.at.clone(),
-        meanwhile: Meanwhile::new(facts, has_long_polls),
-        spots: spots(timeline, shutdown, &places.at(row)).longest,
-    })
+    found
+}
+
+/// Returns the module of what is awaited at a line.
+fn module(row: &WaitRow) -> Option<&str> {
+    row.awaits.as_deref().map(awaited_module)
 }
 
 /// The thing that tasks queue for.
@@ -147,7 +154,7 @@ struct Queue {
     held_by: Option<HeldBy>,
     /// The tasks that used to end the waits, if no wait ends any more.
     chain: Option<Chain>,
-    /// The tasks that got it and are not known to have given it back, if neither of the two above names anybody.
+    /// The tasks that got it and are not known to have given it back. Only one of the three is there.
     kept_by: Option<KeptBy>,
     /// The place where the waiting tasks were spawned, and the number of other tasks from there, if all of these have
     /// ended.
@@ -185,10 +192,11 @@ impl Queue {
             all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
         let is_lock = matches!(kind, Kind::Lock | Kind::Permit);
         if found.held_by.is_none() {
-            found.chain = Chain::find(timeline, shutdown, (&all, is_lock), long_ns);
+            found.chain = Chain::find(timeline, shutdown, (all, is_lock), long_ns);
         }
-        if !found.names_holder() && is_lock {
-            found.kept_by = KeptBy::find(timeline, shutdown, &all, long_ns);
+        if is_lock && found.held_by.is_none() {
+            found.kept_by = KeptBy::find(timeline, shutdown, all, long_ns);
+            found.keep_one();
         }
         let is_inside = || found.chain.as_ref().is_some_and(Chain::is_inside);
         let is_queue = match kind {
@@ -211,9 +219,19 @@ impl Queue {
         is_queue.then_some(found)
     }
 
+    /// Keeps only one of those who used to end the waits and those who got it last. Whoever got a mutex last counts more than whoever
+    /// released it most, unless that is the same task: then it is known for whom it waits.
+    fn keep_one(&mut self) {
+        let (Some(chain), Some(kept_by)) = (&self.chain, &self.kept_by) else { return };
+        match kept_by.is_of_mutex() && !chain.begins_with(kept_by.task()) {
+            true => self.chain = None,
+            false => self.kept_by = None,
+        }
+    }
+
     fn names_holder(&self) -> bool {
         self.chain.is_some()
-            || self.kept_by.as_ref().is_some_and(KeptBy::is_sure)
+            || self.kept_by.as_ref().is_some_and(KeptBy::is_of_mutex)
             || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
     }
 }
@@ -223,7 +241,7 @@ struct Places<'a> {
     timeline: &'a Timeline,
     shutdown: Shutdown,
     spelling: &'a Spelling,
-    all: Vec<(Line<'a>, WaitId, &'a Wait)>,
+    at_lines: Map<Line<'a>, Vec<(WaitId, &'a Wait)>>,
 }
 
 /// A line, and the future that is awaited there.
@@ -231,24 +249,17 @@ type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
     fn new(timeline: &'a Timeline, shutdown: Shutdown, spelling: &'a Spelling) -> Self {
-        let mut all = Vec::new();
+        let mut at_lines: Map<Line<'a>, Vec<(WaitId, &'a Wait)>> = Map::default();
         for (id, wait) in timeline.all_waits() {
             if let [line] = wait.lines()[..] {
-                all.push((line_of(line), id, wait));
+                at_lines.get_or_default(line_of(line)).push((id, wait));
             }
         }
-        Self { timeline, shutdown, spelling, all }
+        Self { timeline, shutdown, spelling, at_lines }
     }
 
-    fn at(&self, row: &WaitRow) -> Vec<(WaitId, &'a Wait)> {
-        let mut all = Vec::new();
-        for &((at, awaits), id, wait) in &self.all {
-            // Lines differ more often than functions do.
-            if at.line == row.at.line && *at == row.at && awaits == row.awaits.as_deref() {
-                all.push((id, wait));
-            }
-        }
-        all
+    fn at<'s>(&'s self, row: &'s WaitRow) -> &'s [(WaitId, &'a Wait)] {
+        self.at_lines.get(&(&row.at, row.awaits.as_deref())).map_or(&[], |all| all)
     }
 
     /// Returns the thing that tasks at this line may queue for.
@@ -259,7 +270,7 @@ impl<'a> Places<'a> {
         let all = self.at(row);
         let queue = all.iter().find_map(|&(_, wait)| Awaited::queue(wait));
         let is_for_queue =
-            || row.none_ended_for_ns.is_some() || self.are_mostly_for_a_pool(row.total_ns, &all);
+            || row.none_ended_for_ns.is_some() || self.are_mostly_for_a_pool(row.total_ns, all);
         if row.is_for_a_lock() || queue.is_some() && is_for_queue() {
             let is_permit = queue == Some(Awaited::Permit);
             return Some(if is_permit { Kind::Permit } else { Kind::Lock });
@@ -317,9 +328,16 @@ impl Places<'_> {
         (ended > 0).then_some((place, ended))
     }
 
-    /// Returns the task that has waited longest at these lines, and its line, if it is one of the `others`.
+    /// Returns whether tasks also queue at `other`, and no wait ends there either.
+    fn is_still(&self, last: &LastWaits<'_>, row: &WaitRow, other: &WaitRow) -> bool {
+        !std::ptr::eq(other, row)
+            && other.none_ended_for_ns.is_some()
+            && other.longest_ns >= LONG_NS
+            && self.kind(last, other).is_some()
+    }
+
+    /// Returns the task that has waited longest for such a lock at these lines, and its line, if it is one of the `others`.
     fn first_of(&self, row: &WaitRow, others: &[&WaitRow]) -> Option<(TaskKey, String)> {
-        row.none_ended_for_ns?;
         let since_of = |row: &WaitRow| {
             let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
             let mut first: Option<(u64, TaskKey)> = None;
@@ -335,9 +353,9 @@ impl Places<'_> {
             }
             first
         };
-        let of_row = since_of(row)?;
+        let of_row = since_of(row).filter(|_| row.is_for_a_lock())?;
         let mut first: Option<(u64, TaskKey, String)> = None;
-        for other in others {
+        for other in others.iter().filter(|other| module(other) == module(row)) {
             let of_other = since_of(other).filter(|&since| since < of_row);
             if let Some((since_ns, task)) = of_other {
                 if first.as_ref().is_none_or(|&(first_ns, ..)| since_ns < first_ns) {
@@ -418,9 +436,10 @@ impl Contended {
             Kind::Lock if self.goes_on() => self.holder.is_some(),
             Kind::Lock => self.names_holder() || !self.meanwhile.has_long_polls(),
             Kind::Permit => !self.goes_on() && self.names_holder(),
+            // Whoever receives may be slow, and of an unknown task nothing is said.
             Kind::Room => {
-                let is_outside = self.queue.chain.as_ref().is_some_and(Chain::is_outside);
-                !self.goes_on() && !is_outside
+                let chain = self.queue.chain.as_ref();
+                !self.goes_on() && chain.is_some_and(|chain| !chain.is_outside())
             }
             Kind::Answer => !self.goes_on(),
         }
@@ -448,7 +467,8 @@ impl Finding for Contended {
     }
 
     fn is_certain(&self) -> bool {
-        !self.goes_on() && self.is_by_itself()
+        let is_inside = || self.queue.chain.as_ref().is_some_and(Chain::is_inside);
+        !self.goes_on() && self.is_by_itself() && (self.queue.kind != Kind::Room || is_inside())
     }
 
     fn statement(&self) -> Statement {
@@ -480,7 +500,7 @@ impl Finding for Contended {
         if let Some((task, at)) = &self.first {
             said.add(format!("{task} has waited longest for such a lock, at {}.", clean(at)));
         }
-        let Queue { kind, held_by, chain, kept_by, all_ended } = &self.queue;
+        let Queue { kind: _, held_by, chain, kept_by, all_ended } = &self.queue;
         if let Some(held_by) = held_by {
             said.add(held_by.to_string());
         }
@@ -508,12 +528,7 @@ impl Finding for Contended {
             ));
         }
         if let (Some(holder), None) = (&self.holder, held_by) {
-            let (share, at) = (holder.percent(), holder.label());
-            let who = if *kind == Kind::Room { "took something out" } else { "held it" };
-            said.add(format!(
-                "As far as is known, those who {who} spent {share} of that time waiting at {}.",
-                clean(&at)
-            ));
+            said.add(holder.sentence(None));
         }
         said.add(self.meanwhile.to_string());
         if let Some(stuck) = &self.stuck {

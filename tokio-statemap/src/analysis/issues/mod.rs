@@ -218,13 +218,11 @@ pub(super) fn find(
             told.extend(never.at.clone().filter(|_| never.names_holder()));
         }
         let contended = contended::find(timeline, facts, (waits, &last), &told, has_long_polls);
-        if let Some(contended) = &contended {
-            never_finished.retain(|never| !contended.covers(never));
-        }
-        let contended = contended.filter(|contended| {
-            !never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at))
-        });
-        if let Some(contended) = contended {
+        never_finished.retain(|never| !contended.iter().any(|contended| contended.covers(never)));
+        for contended in contended {
+            if never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at)) {
+                continue;
+            }
             // If the holders are in long polls, these may be why others wait.
             let is_worst = contended.is_by_itself() && contended.total_ns > all_ns;
             let rank = match contended.is_by_itself() {

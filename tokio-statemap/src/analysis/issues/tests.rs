@@ -576,3 +576,31 @@ fn who_got_a_permit_and_does_not_give_it_back_is_named() {
     let found = text(keeper(by_task), vec![next]);
     assert!(!found.contains("task-3 got"), "{found}");
 }
+
+/// Two tasks wait for a mutex. A third one got it there after a wait, and waits for a message.
+#[test]
+fn who_got_a_mutex_last_and_does_not_give_it_back_is_named() {
+    let place = at("src/shop.rs", 7);
+    let spawned = |id| Some(WokenBy::Task(TaskKey::Spawned(id)));
+    let got = |id, at_ns, by, then| {
+        let mut task = task(id, place, LOCK);
+        let poll = Poll::open(at_ns, 0, Some(0)).ended(at_ns + 1000).ready(Some(at_ns - 1000));
+        task.polls.push(poll.by(by).waits_at(WaitId::new(then)));
+        task
+    };
+    let text = |others: Vec<Task>| {
+        let users = vec![main(SLEEP), task(1, place, LOCK), task(2, place, LOCK)];
+        said([users, others].concat()).1
+    };
+    let keeper = || got(3, S + 100 * MS, spawned(1), RECV);
+    let kept = "As far as is known, task-3 got it last, after a wait at src/shop.rs:17, Mutex::lock, and woke none of these since: it \
+                waits at src/shop.rs:17, Receiver::recv, for 8.90 s now.";
+    let is_kept = |others| text(others).contains(kept);
+    assert!(is_kept(vec![keeper()]), "{}", text(vec![keeper()]));
+    // Another task got it after that.
+    assert!(!is_kept(vec![keeper(), got(4, S + 200 * MS, spawned(1), LOCK)]));
+    // It was given back to a task that waited for it at another line, or for another mutex.
+    let mut next = got(4, S + 200 * MS, spawned(3), SLEEP);
+    next.polls[0] = next.polls[0].waits_at(WaitId::new(LOCK_PAST_IT));
+    assert!(!is_kept(vec![keeper(), next]), "the other line");
+}

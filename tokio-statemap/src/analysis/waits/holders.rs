@@ -1,4 +1,5 @@
-//! Finds where the tasks that held a contended lock waited while they held it.
+//! Finds where the tasks that held a contended lock waited while they held it, and where the task that receives from a full channel
+//! waited between two messages.
 //!
 //! The task that releases a lock wakes a task that waits for it, in a poll. If it isn't known who woke a task, the
 //! releasing task is the one that was polled when the waiting task became ready, if only one was. If the releasing task
@@ -6,6 +7,9 @@
 //!
 //! Holders count by the time that they held the lock: most may release it at once, while one in ten holds it for nearly
 //! all the time.
+//!
+//! The task that receives from a channel is taken for its holder. It makes room in a poll, as a lock is released in one, and
+//! nobody else can.
 
 use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
@@ -14,10 +18,12 @@ use crate::trace::timeline::{FILLED_CELL, Poll, SENDER, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
-/// The line at which the holders of a lock waited while other tasks waited for it.
+/// The line at which the holders of a lock, or the task that receives from a channel, waited while other tasks waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
+    /// `true` if it is the task that receives from a channel, rather than the holders of a lock.
+    pub is_receiver: bool,
     /// The function and the line.
     pub at: StackFrame,
     /// The lines from the function that got the lock down to that line, `src/shop.rs:22 > src/shop.rs:15`; `None` if
@@ -66,7 +72,7 @@ enum EndedBy {
     Unclear,
 }
 
-/// Finds the holders of the locks that the lines of `rows` await. `lines` has the row of each wait for a lock that is
+/// Finds the holders of what the lines of `rows` await. `lines` has the row of each wait for a lock, or for room in a channel, that is
 /// only at one line.
 pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<usize>]) {
     if lines.is_empty() || !timeline.settings.schedule_latency {
@@ -94,8 +100,10 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
     }
     let mut found: Vec<Found<'_>> = Vec::new();
     for row in &*rows {
-        found.push(Found::new(&row.at));
+        found.push(Found::new(row));
     }
+    let is_lock: Vec<bool> = rows.iter().map(WaitRow::is_for_a_lock).collect();
+    let is_for_lock = |id: WaitId| row_of(lines, id).is_some_and(|row| is_lock[row]);
     for wait in &ended {
         let found = &mut found[wait.row];
         match wait.by {
@@ -105,7 +113,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
             EndedBy::Release(task, nth) if found.last != Some((task, nth)) => {
                 found.last = Some((task, nth));
                 found.by_task += 1;
-                found.add(timeline, lines, wait, &tasks[task].polls[..=nth]);
+                found.add(timeline, &is_for_lock, wait, &tasks[task].polls[..=nth]);
             }
             EndedBy::Release(..) => {}
         }
@@ -116,7 +124,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
     }
 }
 
-/// Returns the row of a wait, if the wait is for a lock and only at one line.
+/// Returns the row of a wait, if the wait is for a lock, or for room, and only at one line.
 fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
     *lines.get(id.index())?
 }
@@ -125,6 +133,8 @@ fn row_of(lines: &[Option<usize>], id: WaitId) -> Option<usize> {
 struct Found<'a> {
     /// The line.
     lock: StackFrame,
+    /// `true` if it is for a lock, and `false` if it is for room in a channel.
+    is_lock: bool,
     /// The number of releases by a known task.
     by_task: u64,
     /// The number of waits that ended while no task was polled, such as by a thread of the blocking pool.
@@ -149,17 +159,18 @@ struct AtLine<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn new(lock: &StackFrame) -> Self {
+    fn new(row: &WaitRow) -> Self {
         let (by_task, by_no_task, held_ns) = (0, 0, 0);
-        let (lock, last, at_lines) = (lock.clone(), None, Map::default());
-        Self { lock, by_task, by_no_task, last, held_ns, at_lines }
+        let (lock, last, at_lines) = (row.at.clone(), None, Map::default());
+        Self { lock, is_lock: row.is_for_a_lock(), by_task, by_no_task, last, held_ns, at_lines }
     }
 
-    /// Adds what a holder did during the wait `wait`. It released the lock in the last of `polls`.
+    /// Adds what a holder did during the wait `wait`. It released the lock in the last of `polls`. `is_for_lock` tells whether a wait
+    /// is for a lock.
     fn add(
         &mut self,
         timeline: &'a Timeline,
-        lines: &[Option<usize>],
+        is_for_lock: &dyn Fn(WaitId) -> bool,
         wait: &Ended,
         polls: &[Poll],
     ) {
@@ -172,9 +183,9 @@ impl<'a> Found<'a> {
                 return;
             }
             let place = poll.wait().and_then(|id| Some((id, timeline.wait(id)?)));
-            // The holder may wait for another lock while it has this one.
+            // The holder may wait for another lock while it has this one, and whoever receives may wait for any lock.
             let is_for_it = place.is_some_and(|(id, place)| {
-                row_of(lines, id).is_some() && frame_past(place, &self.lock).is_none()
+                self.is_lock && is_for_lock(id) && frame_past(place, &self.lock).is_none()
             });
             if is_for_it {
                 return;
@@ -255,6 +266,7 @@ impl Found<'_> {
         let ((at, awaits), AtLine { wait, times, waited_ns, .. }) = most?;
         let is_most = 2 * waited_ns > self.held_ns && self.by_task >= 4 * self.by_no_task;
         (times >= LEAST_TIMES && is_most).then(|| Holder {
+            is_receiver: !self.is_lock,
             at: at.clone(),
             path: wait.and_then(|wait| frame_in(wait, &self.lock)).map(path_below),
             awaits: awaits.map(str::to_owned),

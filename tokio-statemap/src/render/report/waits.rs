@@ -52,10 +52,5 @@ impl Report {
 /// Describes where the holder of a lock waited meanwhile.
 fn held(row: &WaitRow) -> Vec<String> {
     let Some(holder) = &row.holder else { return Vec::new() };
-    wrap(&format!(
-        "As far as is known, those who held what is awaited at {} spent {} of that time waiting at {}.",
-        clean(&row.label()),
-        holder.percent(),
-        clean(&holder.label()),
-    ))
+    wrap(&holder.sentence(Some(&row.label())))
 }

@@ -32,7 +32,7 @@ fn line(line: &AwaitLine) -> Raw {
     object(&[
         ("awaits", &row.awaits),
         ("frame", &line.frame),
-        ("holder", &row.holder.as_ref().map(|of| (of.label(), of.percent()))),
+        ("holder", &row.holder.as_ref().map(|of| (of.label(), of.is_receiver, of.sentence(None)))),
         ("label", &row.label()),
         ("longest", &row.longest_ns),
         ("now", &row.now),

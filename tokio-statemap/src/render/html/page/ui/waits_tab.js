@@ -58,11 +58,12 @@ export class WaitsTab {
     }, labelInPanel(line.label), this.heldBy(line));
   }
 
-  /** Says where the holders of a lock waited meanwhile. */
+  /** Says where the holders of a lock, or the task that receives from a channel, waited meanwhile. */
   heldBy({ holder }) {
     if (holder === null) return null;
-    const [label, share] = holder;
-    return make("span", { class: "source", title: `As far as is known, those who held it spent ${share} of that time waiting at ${titleText(label)}` }, `held while waiting at ${shorten(visible(label), 40)}`);
+    const [label, isReceiver, sentence] = holder;
+    const who = isReceiver ? "meanwhile the receiver waited at" : "held while waiting at";
+    return make("span", { class: "source", title: titleText(sentence) }, `${who} ${shorten(visible(label), 40)}`);
   }
 
   still({ section, of }) {
