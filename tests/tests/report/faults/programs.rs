@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::{Mutex, Notify, RwLock, Semaphore, oneshot};
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard, RwLock, Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 /// Begins a fault, and returns what must not be dropped meanwhile.
@@ -159,6 +159,29 @@ pub(crate) fn channel_is_full(shape: u32) -> Vec<Box<dyn Any + Send>> {
     Vec::new()
 }
 
+async fn open(log: Arc<Mutex<u64>>) -> OwnedMutexGuard<u64> {
+    log.lock_owned().await // WAITS lock_over_send
+}
+
+async fn append(log: Arc<Mutex<u64>>, entries: Sender<u64>) {
+    loop {
+        let guard = open(Arc::clone(&log)).await;
+        let _ = entries.send(*guard).await; // HOLDS lock_over_send
+        drop(guard);
+        sleep(MS).await;
+    }
+}
+
+/// Whoever has the lock waits for room in a channel, in another function than the one that got it.
+pub(crate) fn lock_over_send(shape: u32) -> Vec<Box<dyn Any + Send>> {
+    let (log, (send, receive)) = (Arc::new(Mutex::new(1)), channel(1));
+    spawn(shape, store(receive));
+    for _ in 0..4 {
+        spawn(shape, append(Arc::clone(&log), send.clone()));
+    }
+    Vec::new()
+}
+
 async fn consume_some(mut jobs: Receiver<u64>, more: Arc<Notify>) {
     for _ in 0..20 {
         jobs.recv().await;
@@ -241,54 +264,43 @@ pub(crate) fn actor_asks_itself(shape: u32) -> Vec<Box<dyn Any + Send>> {
     Vec::new()
 }
 
-async fn use_early(shared: Arc<Mutex<u64>>) {
+async fn add_one(shared: Arc<Mutex<u64>>, news: Arc<Notify>) {
     *shared.lock().await += 1;
-    std::future::pending().await // INNOCENT mutex_at_two_lines
+    news.notified().await; // INNOCENT mutex_at_two_lines
 }
 
-async fn use_late(shared: Arc<Mutex<u64>>) {
-    sleep(20 * MS).await;
-    let guard = shared.lock().await;
-    keep(guard).await;
-}
-
-async fn keep(_guard: tokio::sync::MutexGuard<'_, u64>) {
-    std::future::pending().await
-}
-
-async fn use_again(shared: Arc<Mutex<u64>>) {
-    sleep(40 * MS).await;
+async fn keep(shared: Arc<Mutex<u64>>, news: Arc<Notify>) {
     let _guard = shared.lock().await;
-    std::future::pending().await
+    news.notified().await;
 }
 
 /// Whoever got the mutex at one line gives it back to a task that waits for it at another, and that one keeps it.
 pub(crate) fn mutex_at_two_lines(shape: u32) -> Vec<Box<dyn Any + Send>> {
-    let shared = Arc::new(Mutex::new(0));
-    let first = Arc::clone(&shared);
+    let (shared, news) = (Arc::new(Mutex::new(0)), Arc::new(Notify::new()));
+    let both = (Arc::clone(&shared), Arc::clone(&news));
     tokio::spawn(async move {
-        let _guard = first.lock().await;
-        sleep(60 * MS).await;
-    });
-    tokio::spawn({
-        let shared = Arc::clone(&shared);
-        async move {
-            sleep(10 * MS).await;
-            spawn(shape, use_early(Arc::clone(&shared)));
-            for _ in 0..4 {
-                spawn(shape, use_late(Arc::clone(&shared)));
-                spawn(shape, use_again(Arc::clone(&shared)));
-            }
+        let (shared, news) = both;
+        let guard = shared.lock().await;
+        spawn(shape, add_one(Arc::clone(&shared), Arc::clone(&news)));
+        sleep(20 * MS).await;
+        spawn(shape, keep(Arc::clone(&shared), Arc::clone(&news)));
+        sleep(20 * MS).await;
+        for _ in 0..4 {
+            spawn(shape, add_one(Arc::clone(&shared), Arc::clone(&news)));
         }
+        sleep(20 * MS).await;
+        drop(guard);
     });
-    Vec::new()
+    vec![Box::new(news)]
 }
 
-async fn work(mut jobs: Receiver<u64>) {
-    for _ in 0..8 {
+/// The channel is never empty when it receives, so no sender wakes it.
+async fn work(mut jobs: Receiver<u64>, news: Arc<Notify>) {
+    sleep(100 * MS).await;
+    for _ in 0..2 {
         jobs.recv().await;
     }
-    std::future::pending().await
+    news.notified().await;
 }
 
 async fn audit(mut entries: Receiver<u64>) {
@@ -306,12 +318,13 @@ async fn submit(jobs: Sender<u64>, entries: Sender<u64>) {
 /// Senders wait for room in a channel, and also write to another one, whose receiver is idle.
 pub(crate) fn idle_audit(shape: u32) -> Vec<Box<dyn Any + Send>> {
     let ((jobs, todo), (entries, written)) = (channel(4), channel(4));
-    spawn(shape, work(todo));
+    let news = Arc::new(Notify::new());
+    spawn(shape, work(todo, Arc::clone(&news)));
     spawn(shape, audit(written));
     for _ in 0..6 {
         spawn(shape, submit(jobs.clone(), entries.clone()));
     }
-    Vec::new()
+    vec![Box::new(news)]
 }
 
 async fn store(mut rows: Receiver<u64>) {

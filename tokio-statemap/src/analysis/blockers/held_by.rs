@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::awaited::Awaited;
+use super::given_back::has_given_back;
 use super::last_wait::LastWaits;
 use crate::analysis::place::{Place, source_line};
 use crate::analysis::spots::Spot;
@@ -38,12 +39,19 @@ impl HeldBy {
     /// Finds the tasks that may hold what `queued` waits for: they went on past its line, or are in what was called
     /// there, and have waited for `long_ns` or longer. `None` unless there is only one, or all wait at one line. Most
     /// tasks that went on past a lock have released it, so several must each wait for a lock or a permit; for a permit,
-    /// which several may hold, they may wait for anything.
+    /// which several may hold, they may wait for anything. Who is known to have given a mutex back isn't one of them.
     pub(in crate::analysis) fn find(
         last: &LastWaits<'_>,
         queued: &Wait,
         long_ns: u64,
     ) -> Option<Self> {
+        let found = Self::further_on(last, queued, long_ns)?;
+        let is_over = found.tasks == 1 && has_given_back(last.timeline(), queued, found.task);
+        (!is_over).then_some(found)
+    }
+
+    /// Finds them by where they wait alone.
+    fn further_on(last: &LastWaits<'_>, queued: &Wait, long_ns: u64) -> Option<Self> {
         let [line] = queued.lines()[..] else { return None };
         let (line, awaited) = line_of(line);
         let may_be_past = may_be_held(queued, awaited);
@@ -89,7 +97,7 @@ impl HeldBy {
     ) -> Option<Self> {
         let before_end_ns = spot.start_ns.saturating_add(spot.length_ns).checked_sub(1)?;
         let then = LastWaits::at(timeline, before_end_ns);
-        let found = Self::find(&then, queued, spot.length_ns - spot.length_ns / 10)?;
+        let found = Self::further_on(&then, queued, spot.length_ns - spot.length_ns / 10)?;
         Some(Self { is_over: true, ..found })
     }
 

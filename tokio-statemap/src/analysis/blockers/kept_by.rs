@@ -10,9 +10,10 @@
 use std::fmt;
 
 use super::awaited::Awaited;
+use super::given_back::{MUTEX, first_module, last_releases, waits_for};
 use super::last_wait::waits_to_the_end;
 use super::woken_by::WaitSet;
-use crate::analysis::waits::{awaited_module, for_each_wait, line_of, place_label};
+use crate::analysis::waits::{for_each_wait, place_label};
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
@@ -49,14 +50,12 @@ impl KeptBy {
     ) -> Option<Self> {
         let &(_, first) = queued.first()?;
         let module = first_module(first)?;
-        let is_mutex = module == "tokio::sync::mutex";
+        let is_mutex = module == MUTEX;
         if !is_mutex && Awaited::queue(first)? != Awaited::Permit {
             return None;
         }
         let at_line = WaitSet::new(timeline, queued.iter().map(|&(id, _)| id));
-        let is_like = |(_, wait): &(WaitId, &Wait)| first_module(wait) == Some(module);
-        let of_kind =
-            WaitSet::new(timeline, timeline.all_waits().filter(is_like).map(|(id, _)| id));
+        let of_kind = waits_for(timeline, module);
         let queues = match is_mutex {
             true => at_line,
             false => same_queue(timeline, &at_line, &of_kind),
@@ -111,11 +110,6 @@ impl KeptBy {
     pub(in crate::analysis) fn task(&self) -> TaskKey {
         self.task
     }
-}
-
-/// Returns the module of what is awaited at the first line of a wait.
-fn first_module(wait: &Wait) -> Option<&str> {
-    line_of(wait.lines().first().copied()?).1.map(awaited_module)
 }
 
 /// Returns where a task last got something that it had waited for in one of these waits, and when, if that was after `since_ns`. Of a
@@ -181,33 +175,6 @@ fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Op
         since_ns = since_ns.min(from_ns);
     }
     Some(since_ns)
-}
-
-/// Returns the time at which each task last ended one of these waits, in ns: 0 if it ended none. `None` if it isn't known who ended one
-/// since then.
-fn last_releases(timeline: &Timeline, waits: &WaitSet, since_ns: u64) -> Option<Vec<u64>> {
-    let tasks = timeline.tasks.seen();
-    let mut released = vec![0; tasks.len()];
-    for pair in tasks.iter().flat_map(|task| task.polls.windows(2)) {
-        if !waits.has(pair[0].wait()) {
-            continue;
-        }
-        let at_ns = pair[1].ready_ns()?;
-        if at_ns < since_ns {
-            continue;
-        }
-        match pair[1].woken_by()? {
-            WokenBy::Task(by) => {
-                let index = tasks.binary_search_by_key(&by, |task| task.key).ok()?;
-                released[index] = at_ns.max(released[index]);
-            }
-            // A timeout.
-            WokenBy::Runtime => {}
-            // Whoever passed it on to a thread may have given it back there.
-            _ => return None,
-        }
-    }
-    Some(released)
 }
 
 impl fmt::Display for KeptBy {

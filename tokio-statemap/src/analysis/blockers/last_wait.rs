@@ -75,6 +75,10 @@ impl<'a> LastWaits<'a> {
         })
     }
 
+    pub(in crate::analysis) fn timeline(&self) -> &'a Timeline {
+        self.timeline
+    }
+
     /// Returns where the task that has waited longest in this wait was spawned.
     pub(in crate::analysis) fn place(&self, wait: &Wait) -> Option<Place> {
         let (_, spots) = self.all.iter().find(|(other, _)| std::ptr::eq(*other, wait))?;

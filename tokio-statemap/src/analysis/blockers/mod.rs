@@ -1,6 +1,7 @@
 //! Finds what keeps tasks waiting at the end: what they wait for, who holds it, and who used to wake them.
 
 mod awaited;
+mod given_back;
 mod held_by;
 mod kept_by;
 mod last_wait;

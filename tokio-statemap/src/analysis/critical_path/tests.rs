@@ -200,6 +200,8 @@ fn a_part_has_its_function_and_its_longest_stretch() {
     ]);
     timeline.places.waits = vec![Wait { frames: vec![parse] }];
     let path = find(&timeline).unwrap();
+    let sentence = "The critical path of main, 700 \u{b5}s: 500 \u{b5}s (71.4 %) task-7 waited at src/batch.rs:14, Sleep.";
+    assert_eq!(path.sentence().as_deref(), Some(sentence));
     let mut told = Vec::new();
     for part in &path.parts {
         let longest = (part.longest_task, part.longest_start_ns, part.longest_ns);
@@ -220,6 +222,13 @@ fn a_part_has_its_function_and_its_longest_stretch() {
         text.contains("What the length of main depended on, 700 µs: its critical path"),
         "{text}"
     );
+    // Nothing more is known than where they were spawned.
+    timeline.places.waits = vec![Wait { frames: Vec::new() }];
+    for poll in &mut timeline.tasks[1].polls {
+        *poll = poll.waits_at(None);
+    }
+    let sentence = "The critical path of main, 700 \u{b5}s: 500 \u{b5}s (71.4 %) task-7 spawned at src/batch.rs:3:9 waited.";
+    assert_eq!(find(&timeline).unwrap().sentence().as_deref(), Some(sentence));
 }
 
 #[test]
