@@ -1,6 +1,6 @@
 //! Finds the functions that other threads were in while polls waited for a lock, or for another thread in another way.
 
-use super::blame::is_same;
+use super::blame::{is_same, tells_no_more};
 use super::poll::PollAt;
 use super::resumed::is_async;
 use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline};
@@ -27,8 +27,9 @@ const MOST_STACKS: usize = 1024;
 /// The most functions of a stack that are looked at.
 const MOST_FRAMES: usize = 64;
 
-/// The least part of the polls in which other threads must be seen, as 1/n.
-const FEW: usize = 3;
+/// The least part of the polls in which other threads must be seen, as 1/n. On a busy machine a thread that is asked for its stack often
+/// has its turn too late.
+const FEW: usize = 6;
 
 /// A function: its name and its file.
 type Function<'a> = (&'a str, Option<&'a str>);
@@ -88,7 +89,7 @@ impl SeenBeside {
         let [frame, outer @ ..] = found? else { return None };
         let mut callers: Vec<StackFrame> = Vec::new();
         for &caller in outer {
-            if callers.len() < 2 && !is_same(caller, callers.last().unwrap_or(frame)) {
+            if callers.len() < 2 && !tells_no_more(caller, callers.last().unwrap_or(frame)) {
                 callers.push(caller.clone());
             }
         }

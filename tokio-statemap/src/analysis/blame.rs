@@ -174,7 +174,7 @@ fn callers<'a>(frames: &'a [StackFrame], blamed: &'a StackFrame) -> Vec<&'a Stac
     let mut inner = blamed;
     for frame in &frames[place.map_or(0, |place| place + 1)..] {
         // A recursive function calls itself: whoever called it first is its caller.
-        if frame.origin != FrameOrigin::Program || is_same(frame, inner) {
+        if frame.origin != FrameOrigin::Program || tells_no_more(frame, inner) {
             continue;
         }
         if callers.len() == MOST_CALLERS {
@@ -327,6 +327,13 @@ impl Weights<StackFrame> {
 /// Returns whether both frames are of one function, at any line.
 pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
     one.function == other.function && one.file == other.file
+}
+
+/// Returns whether a caller is the function itself, or the one around a closure, at the same line.
+pub(super) fn tells_no_more(caller: &StackFrame, inner: &StackFrame) -> bool {
+    let is_at_line =
+        caller.line.is_some() && (&caller.file, caller.line) == (&inner.file, inner.line);
+    is_same(caller, inner) || is_at_line
 }
 
 #[cfg(test)]
