@@ -100,6 +100,9 @@ pub(crate) struct RenderArgs {
     /// The largest size of an SVG: rows that don't fit are left out [default: 4MB]
     #[arg(long, value_name = "SIZE", value_parser = units::bytes, allow_hyphen_values = true)]
     pub(crate) max_size: Option<u64>,
+    /// A row for each kind of span of tracing, in place of each poll: for CSV
+    #[arg(long)]
+    pub(crate) requests: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -320,7 +323,7 @@ pub(crate) enum Format {
     Perfetto,
     /// The stacks of polls, folded, for flame graphs
     Folded,
-    /// A table with a row for each poll
+    /// A table with a row for each poll, or with --requests for each kind of span
     Csv,
     /// A folder of tables, for DuckDB and the like (in a build with the feature `parquet`)
     Parquet,
@@ -357,6 +360,11 @@ impl RenderArgs {
         if self.source.is_some() && format != Format::Html {
             refuse(
                 "`--source` is for a page, as no other format shows source: write an .html, or leave it out",
+            );
+        }
+        if self.requests && format != Format::Csv {
+            refuse(
+                "`--requests` is for CSV, as other formats have the requests beside all else: write a .csv, or leave it out",
             );
         }
         match format {

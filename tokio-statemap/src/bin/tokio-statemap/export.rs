@@ -30,7 +30,10 @@ pub(crate) fn run(
         let runs = runs(args, input, &recordings, &sources)?;
         match format {
             Format::Folded => write(output, |w| folded::write(&runs, progress.count_writes(w))),
-            Format::Csv => write(output, |w| csv::write(&runs, progress.count_writes(w))),
+            Format::Csv if args.requests => {
+                write(output, |w| csv::write_requests(&runs, progress.count_writes(w)))
+            }
+            Format::Csv => write(output, |w| csv::write_polls(&runs, progress.count_writes(w))),
             _ => write_tables(output, &runs, progress),
         }
     };

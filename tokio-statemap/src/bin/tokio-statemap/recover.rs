@@ -24,5 +24,14 @@ pub(crate) fn run(args: RecoverArgs) -> Result<(), Failure> {
         return write(&output, |w| data.write_tasks(w).map_err(std::io::Error::other));
     }
     let (format, title, source, max_size) = (None, None, None, None);
-    render::run(RenderArgs { files, output, format, window, title, source, max_size })
+    render::run(RenderArgs {
+        files,
+        output,
+        format,
+        window,
+        title,
+        source,
+        max_size,
+        requests: false,
+    })
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`perfetto`] | tracks with slices, for ui.perfetto.dev |
 //! | [`folded`] | the stacks of polls, for flame graphs |
-//! | [`csv`] | one row for each poll |
+//! | [`csv`] | one row for each poll, or for each kind of span |
 //! | [`parquet`] | tables of many runs, for SQL (the feature `parquet`) |
 
 pub mod csv;
@@ -12,6 +12,7 @@ pub mod folded;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod perfetto;
+mod requests;
 mod rows;
 mod text;
 

@@ -1,4 +1,7 @@
-//! CSV, with one row for each poll.
+//! CSV, with one row for each poll, or for each kind of span of `tracing`.
+//!
+//! It follows RFC 4180: with a header, lines that end with CR LF, and quotes around fields that need them. Values that aren't known are
+//! empty. Invisible characters in names are escaped, and a text that a spreadsheet would take for a formula is preceded by `'`.
 
 mod field;
 #[cfg(test)]
@@ -7,36 +10,54 @@ mod tests;
 use std::io::{self, BufWriter, Write};
 
 use super::Run;
-use super::rows::{POLL_COLUMNS, for_each_poll};
+use super::requests::{REQUEST_COLUMNS, for_each_request};
+use super::rows::{Cell, Column, POLL_COLUMNS, for_each_poll};
 use field::Line;
 
-/// Returns the names of the columns: after the run come its runtime and host.
-fn columns() -> impl Iterator<Item = &'static str> {
-    let [(run, _), rest @ ..] = POLL_COLUMNS;
-    [run, "runtime", "host"].into_iter().chain(rest.map(|(name, _)| name))
-}
-
-/// Writes every poll of the runs according to RFC 4180: with a header, lines that end with CR LF, and quotes around
-/// fields that need them. Values that aren't known are empty.
-///
-/// Invisible characters in names are escaped, and a text that a spreadsheet would take for a formula is preceded by
-/// `'`.
+/// Writes every poll of the runs.
 ///
 /// # Errors
 ///
 /// If `w` fails.
-pub fn write(runs: &[&Run<'_>], w: impl Write) -> io::Result<()> {
+pub fn write_polls(runs: &[&Run<'_>], w: impl Write) -> io::Result<()> {
+    write(runs, &POLL_COLUMNS, w, |run, line| {
+        for_each_poll(run, |row| row.cells("", |cells| line(cells)))
+    })
+}
+
+/// Writes every kind of span of `tracing` of the runs.
+///
+/// # Errors
+///
+/// If `w` fails.
+pub fn write_requests(runs: &[&Run<'_>], w: impl Write) -> io::Result<()> {
+    write(runs, &REQUEST_COLUMNS, w, |run, line| for_each_request(run, "", line))
+}
+
+/// Returns the names of the columns: after the run come its runtime and host.
+fn columns(columns: &[Column]) -> impl Iterator<Item = &'static str> {
+    let rest = columns.iter().skip(1).map(|&(name, _)| name);
+    ["run", "runtime", "host"].into_iter().chain(rest)
+}
+
+/// Writes the header, and what `rows` passes on for each run: the cells of a row, the first of which is left out.
+fn write(
+    runs: &[&Run<'_>],
+    of: &[Column],
+    w: impl Write,
+    rows: impl Fn(&Run<'_>, &mut dyn FnMut(&[Cell<'_>]) -> io::Result<()>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut w = BufWriter::with_capacity(1 << 16, w);
     let mut line = Line::default();
-    columns().for_each(|name| line.text(name));
+    columns(of).for_each(|name| line.text(name));
     line.write(&mut w)?;
     for run in runs {
         let (runtime, host) = (run.timeline.runtime.as_deref(), run.labels.host.as_deref());
-        for_each_poll(run, |row| {
+        rows(run, &mut |cells| {
             for text in [Some(run.title), runtime, host] {
                 line.text(text.unwrap_or_default());
             }
-            row.cells("", |cells| cells[1..].iter().for_each(|&cell| line.cell(cell)));
+            cells.iter().skip(1).for_each(|&cell| line.cell(cell));
             line.write(&mut w)
         })?;
     }

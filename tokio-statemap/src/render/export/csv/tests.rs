@@ -4,6 +4,7 @@ use super::field::Line;
 use super::*;
 use crate::analysis::picture::why_tests::explained;
 use crate::statemap::Labels;
+use crate::trace::requests::{Request, Requests};
 
 /// Reads CSV by RFC 4180 only.
 fn read(text: &str) -> Vec<Vec<String>> {
@@ -65,11 +66,11 @@ fn each_poll_has_a_row() {
     let labels = Labels { title: "a,b".to_owned(), host: None };
     let run = Run::new(&timeline, &labels, None);
     let mut written = Vec::new();
-    write(&[&run], &mut written).unwrap();
+    write_polls(&[&run], &mut written).unwrap();
     let rows = read(std::str::from_utf8(&written).unwrap());
     let polls: Vec<_> = timeline.tasks.seen().iter().flat_map(|task| &task.polls).collect();
     assert_eq!(rows.len(), 1 + polls.len());
-    let columns: Vec<_> = columns().collect();
+    let columns: Vec<_> = columns(&POLL_COLUMNS).collect();
     assert_eq!(rows[0], columns);
     let column = |name: &str| columns.iter().position(|column| *column == name).unwrap();
     for (row, poll) in rows[1..].iter().zip(&polls) {
@@ -92,4 +93,28 @@ fn each_poll_has_a_row() {
         })
         .sum();
     assert_eq!(sum, expected);
+}
+
+#[test]
+fn each_kind_of_span_has_a_row() {
+    let (mut timeline, _) = explained("shop::compute");
+    let request = Request {
+        name: "request".to_owned(),
+        fields: "GET /a,b".to_owned(),
+        count: 7,
+        own_ns: 9,
+        ..Request::default()
+    };
+    timeline.requests = Requests { rows: vec![request], ..Requests::default() };
+    let labels = Labels { title: "shop".to_owned(), host: Some("pod".to_owned()) };
+    let run = Run::new(&timeline, &labels, None);
+    let mut written = Vec::new();
+    write_requests(&[&run], &mut written).unwrap();
+    let rows = read(std::str::from_utf8(&written).unwrap());
+    let columns: Vec<_> = columns(&REQUEST_COLUMNS).collect();
+    assert_eq!((rows.len(), rows[1].len()), (2, columns.len()));
+    assert_eq!(rows[0], columns);
+    assert_eq!(rows[1][..7], ["shop", "", "pod", "request", "GET /a,b", "", "7"]);
+    let own = columns.iter().position(|&column| column == "own_ns").unwrap();
+    assert_eq!(rows[1][own], "9");
 }

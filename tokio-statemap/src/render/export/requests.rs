@@ -1,11 +1,12 @@
-//! The requests: one row for each kind of span of `tracing`.
+//! The requests of a run, as the tables have them: one row for each kind of span of `tracing`.
 
 use std::io;
 
-use super::table::{Cell, Column, Kind, Table};
-use crate::render::export::Run;
+use super::Run;
+use super::rows::{Cell, Column, Kind};
 
-pub(super) const COLUMNS: &[Column] = &[
+/// The columns of a table of requests. Times are in ns.
+pub(super) const REQUEST_COLUMNS: [Column; 20] = [
     ("run", Kind::Text),
     ("name", Kind::Text),
     ("fields", Kind::Text),
@@ -28,7 +29,12 @@ pub(super) const COLUMNS: &[Column] = &[
     ("detail_unknown_ns", Kind::Number),
 ];
 
-pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Result<()> {
+/// Calls `each` with the cells of [`REQUEST_COLUMNS`] of each kind of span. The first is `id`.
+pub(super) fn for_each_request(
+    run: &Run<'_>,
+    id: &str,
+    mut each: impl FnMut(&[Cell<'_>]) -> io::Result<()>,
+) -> io::Result<()> {
     for request in &run.timeline.requests().rows {
         let (times, parts) = (request.times, &request.parts);
         let fields = (!request.fields.is_empty()).then_some(&*request.fields);
@@ -53,7 +59,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
         ];
         let numbers = numbers.map(|number| Cell::Number(Some(number)));
         let cells: Vec<_> = texts.map(Cell::Text).into_iter().chain(numbers).collect();
-        table.row(&cells)?;
+        each(&cells)?;
     }
     Ok(())
 }
