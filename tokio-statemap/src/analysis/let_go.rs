@@ -31,9 +31,6 @@ const MOST: usize = 256;
 const PART: u64 = 4;
 const LONGEST_NS: u64 = 5_000_000;
 
-/// Parts of the words for locks. Whoever receives from a channel or joins a thread waits in the same system call.
-const LOCKS: [&str; 3] = ["Mutex", "RwLock", "the value of a watch channel"];
-
 /// A time in which others are looked for.
 struct Window {
     from_ns: u64,
@@ -67,16 +64,8 @@ impl Counted {
 }
 
 impl LetGo {
-    /// Finds it for these polls, which are blamed on one function. `blocking_cause` has the words for what that did.
-    pub(super) fn find(
-        timeline: &Timeline,
-        polls: &[PollAt],
-        blocking_cause: &str,
-    ) -> Option<Self> {
-        // If other polls of the function did something else meanwhile, one of these may hold the lock.
-        if !is_for_a_lock(blocking_cause) {
-            return None;
-        }
+    /// Finds it for these polls, which are blamed on one function that waited for a lock.
+    pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Option<Self> {
         let mut windows = Vec::new();
         let mut waited = 0;
         for &(task, poll) in polls {
@@ -150,11 +139,6 @@ impl LetGo {
         // Who holds the lock may wake the other one when it lets go.
         best.filter(|_| !is_tie)
     }
-}
-
-/// Returns whether these words say that polls waited for a lock, and did nothing else.
-pub(super) fn is_for_a_lock(blocking_cause: &str) -> bool {
-    LOCKS.iter().any(|lock| blocking_cause.contains(lock)) && !blocking_cause.contains(", and ")
 }
 
 /// Returns whether the last sample of a poll shows that it waits for a lock, or in another way for another thread.

@@ -3,6 +3,7 @@
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blame::{Blame, Callers, Function, Weights, dominant_callers};
+use crate::analysis::blocking_cause::BlockingCause;
 use crate::analysis::lengths::Lengths;
 use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
@@ -88,7 +89,7 @@ impl Finding for InPlace {
 #[derive(Default)]
 struct Group {
     frames: Weights<StackFrame>,
-    causes: Weights<String>,
+    causes: Weights<BlockingCause>,
     callers: Callers,
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
@@ -150,7 +151,7 @@ impl Group {
         }
         Some(InPlace {
             frame: self.frames.heaviest()?.clone(),
-            blocking_cause: self.causes.heaviest()?.clone(),
+            blocking_cause: self.causes.heaviest()?.to_string(),
             place: *self.places.heaviest()?,
             polls: self.spots.n,
             total_ns,

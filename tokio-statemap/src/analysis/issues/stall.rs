@@ -9,7 +9,6 @@ use super::long_polls::spawned;
 use crate::analysis::culprits::Culprit;
 use crate::analysis::delay::{self, Delay};
 use crate::analysis::lengths::Lengths;
-use crate::analysis::let_go::is_for_a_lock;
 use crate::analysis::own_time::own_ns;
 use crate::analysis::poll::PollAt;
 use crate::analysis::spots::Spot;
@@ -103,7 +102,7 @@ impl Finding for Stall {
         });
         said.add(self.culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
         let is_held_by_unknown = self.culprit.beside.is_none() && self.culprit.let_go.is_none();
-        if self.is_running && is_held_by_unknown && is_for_a_lock(cause) {
+        if self.is_running && is_held_by_unknown && self.culprit.is_for_a_lock {
             said.add(
                 "It isn't known who holds what it waits for: another thread, a task that waits, or the function itself, since an \
                  earlier line.",
