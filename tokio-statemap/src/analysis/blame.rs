@@ -132,7 +132,6 @@ pub(super) fn weighted<'a>(
 /// latter unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised
 /// build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
-    let is_lock = sample.blocked_in.as_deref() == Some("futex");
     let (mut is_runtimes, mut is_asked_for, mut wakes) = (false, false, false);
     for frame in &sample.frames {
         match frame.origin {
@@ -152,7 +151,7 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
             || function.starts_with("block_in_place")
             || !wakes && is_of_watch(frame);
     }
-    is_lock && is_runtimes && !is_asked_for
+    sample.waits_for_thread() && is_runtimes && !is_asked_for
 }
 
 /// Adds the program's functions that called the blamed one of a stack.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::request::{Request, request};
 use crate::symbols::PAGE_FAULT;
-use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
+use crate::trace::timeline::{FUTEX, FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
 /// A thing that a function did. Its words follow the name of the function: `computed`, `waited for a std Mutex (futex)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,9 +32,6 @@ pub(super) enum BlockingCause {
     },
 }
 
-/// The system call in which a thread waits for another one.
-const FUTEX: &str = "futex";
-
 impl BlockingCause {
     /// Finds what a sample shows that a function did. `inner` are the functions that it had called, the innermost first.
     pub(super) fn from_sample(
@@ -42,19 +39,15 @@ impl BlockingCause {
         inner: &[StackFrame],
         faults: PageFaults,
     ) -> Self {
-        let blocked_in = sample.blocked_in.as_deref().map(|blocked_in| {
-            blocked_in.split_once(" of ").map_or((blocked_in, None), |(call, of)| (call, Some(of)))
-        });
-        let request = request(inner, blocked_in.is_some_and(|(call, _)| call == FUTEX));
-        let (call, of) = match (blocked_in, request) {
-            (of_call, Some(request)) => {
-                return Self::Asked { request, call: of_call.map(|(call, _)| call.to_owned()) };
+        let (call, of) = match (sample.call(), request(inner, sample.waits_for_thread())) {
+            (call, Some(request)) => {
+                return Self::Asked { request, call: call.map(|(call, _)| call.to_owned()) };
             }
             (None, None) if faults.took_most => return Self::FromDisk,
             (None, None) => return Self::Computed,
             (Some((PAGE_FAULT, _)), None) if faults.may_be_from_disk => return Self::FromDisk,
             (Some((PAGE_FAULT, _)), None) => return Self::Memory,
-            (Some(blocked_in), None) => blocked_in,
+            (Some(call), None) => call,
         };
         let name = call.to_owned();
         for (calls, act) in CALLS {

@@ -4,7 +4,7 @@
 use super::place::Place;
 use super::poll::PollAt;
 use super::resumed::waited_in;
-use crate::trace::timeline::{Poll, StackFrame, Timeline, WaitId};
+use crate::trace::timeline::{Poll, PollSample, StackFrame, Timeline, WaitId};
 use crate::util::map::Map;
 
 /// A line at which tasks may have awaited something while they held a lock for which polls waited.
@@ -143,6 +143,5 @@ impl LetGo {
 
 /// Returns whether the last sample of a poll shows that it waits for a lock, or in another way for another thread.
 fn waits_for_lock(timeline: &Timeline, poll: &Poll) -> bool {
-    let last = timeline.samples(poll).last();
-    last.is_some_and(|sample| sample.blocked_in.as_deref() == Some("futex"))
+    timeline.samples(poll).last().is_some_and(PollSample::waits_for_thread)
 }

@@ -55,9 +55,9 @@ pub use pool::{BlockingPool, ExhaustedPool};
 pub use sample::PollSample;
 #[cfg(all(test, feature = "read"))]
 pub(crate) use sample::limit_stacks;
+pub(crate) use sample::{FUTEX, Stack, blamed};
 #[cfg(feature = "read")]
 pub(crate) use sample::{MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
-pub(crate) use sample::{Stack, blamed};
 pub use settings::RecordSettings;
 pub(crate) use shutdown::{CutWait, Shutdown};
 pub use span::Span;
