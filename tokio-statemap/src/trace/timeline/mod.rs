@@ -17,6 +17,8 @@ mod sample;
 mod settings;
 mod shutdown;
 mod span;
+#[cfg(all(feature = "tracing", feature = "record"))]
+mod spans;
 mod stack_end;
 mod steal;
 #[cfg(all(feature = "symbols", feature = "read"))]

@@ -1,7 +1,7 @@
 //! Splits the time of a span by what the timeline knows about its tasks.
 
-use crate::trace::requests::causes::{Places, Stretch, Sums};
-use crate::trace::requests::silences::Silences;
+use super::causes::{Places, Stretch, Sums};
+use super::silences::Silences;
 use crate::trace::requests::{PartState, Parts};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline};

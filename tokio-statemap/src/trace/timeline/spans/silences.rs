@@ -3,7 +3,7 @@
 //! The worker that would have looked was in a long poll, while the others were parked. This is inferred from a silence:
 //! no other poll began or ended. A task that the runtime wakes right after a silence was due earlier, or may have been.
 
-use crate::trace::requests::causes::Stretch;
+use super::causes::Stretch;
 use crate::trace::timeline::{Poll, Timeline};
 use crate::trace::woken_by::WokenBy;
 
