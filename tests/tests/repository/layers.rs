@@ -71,7 +71,7 @@ const STATEMAP: &[&[&str]] = &[
 
 /// The modules of the analysis, the lowest first: see `analysis/mod.rs`.
 const ANALYSIS: &[&[&str]] = &[
-    &["place", "lengths", "recording", "workers", "spots"],
+    &["place", "lengths", "recording", "workers", "spots", "usual"],
     &["spelling", "poll", "request"],
     &["blocking_cause", "delay"],
     &["blame"],

@@ -16,6 +16,7 @@ mod pool_queue;
 mod sample;
 mod settings;
 mod shutdown;
+mod silence;
 mod span;
 #[cfg(all(feature = "tracing", feature = "record"))]
 mod spans;
@@ -62,6 +63,7 @@ pub(crate) use sample::{FUTEX, Stack, blamed};
 pub(crate) use sample::{MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
 pub use settings::RecordSettings;
 pub(crate) use shutdown::{CutWait, Shutdown};
+pub(crate) use silence::{NOTICEABLE_NS, Silence, Silences};
 pub use span::Span;
 pub use task::{CarriedWait, Task};
 pub(crate) use tasks::{Known, Quiet, WaitingTask};
