@@ -11,7 +11,7 @@ pub(super) use holders::{is_lock, is_room};
 use super::lengths::quantile;
 use super::place::source_line;
 use super::usual::long_wait_ns;
-use crate::symbols::StackFrame;
+use crate::symbols::{StackFrame, without_async};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::map::Map;
@@ -149,7 +149,7 @@ pub(crate) fn place_label(wait: &Wait) -> String {
 
 /// Returns the properties that identify a line of waits.
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
-    (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
+    (line.at, line.awaits.map(|awaits| without_async(&awaits.function)))
 }
 
 /// The waits at one place.

@@ -6,6 +6,7 @@ mod tests;
 use std::fmt;
 
 pub use crate::analysis::{TaskTree, TreeFrame, TreeGroup, TreePlace};
+use crate::symbols::without_async;
 use crate::trace::state::TaskState;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
@@ -140,7 +141,7 @@ fn add_frame(text: &mut String, frame: &TreeFrame, indent: &mut Indent, [mark, b
     if let Some(name) = &frame.name {
         *text += &format!("{}: ", clean(name));
     }
-    *text += &clean(frame.function.trim_start_matches("async "));
+    *text += &clean(without_async(&frame.function));
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => *text += &format!(" at {}:{line}", clean(&shown(file))),
         (Some(file), None) => *text += &format!(" in {}", clean(&shown(file))),

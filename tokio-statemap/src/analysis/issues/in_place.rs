@@ -208,8 +208,7 @@ fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
         };
         let is_elsewhere = shared + 1 < chain.len();
         // The functions called from there, up to the next async function.
-        let mut called =
-            stack[..within].iter().rev().take_while(|frame| !frame.function.starts_with("async "));
+        let mut called = stack[..within].iter().rev().take_while(|frame| !frame.is_async());
         let polls_several =
             called.any(|frame| POLL_SEVERAL.iter().any(|name| frame.function.contains(name)));
         if !is_elsewhere || !polls_several {
