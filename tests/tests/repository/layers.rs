@@ -48,9 +48,30 @@ const RECORDER: &[&[&str]] = &[
     &["capture"],
 ];
 
+/// The modules of the trace, the lowest first: see `trace/mod.rs`.
+const TRACE: &[&[&str]] = &[
+    &["clock", "profile", "state", "task_key", "wait_id"],
+    &["requests", "woken_by"],
+    &["event"],
+    &["snapshot"],
+    &["summary"],
+    &["timeline"],
+    &["live_poll", "recovered"],
+];
+
+/// The modules of the statemap data, the lowest first: see `statemap/mod.rs`.
+const STATEMAP: &[&[&str]] = &[
+    &["intern", "labels", "run"],
+    &["format"],
+    &["write"],
+    &["read"],
+    &["align", "timeline"],
+    &["check", "cut", "renew"],
+];
+
 /// The modules of the analysis, the lowest first: see `analysis/mod.rs`.
 const ANALYSIS: &[&[&str]] = &[
-    &["place", "lengths", "recording", "workers", "spots"],
+    &["place", "lengths", "recording", "workers", "spots", "usual"],
     &["spelling", "poll", "request"],
     &["blocking_cause", "delay"],
     &["blame"],
@@ -70,6 +91,13 @@ const ANALYSIS: &[&[&str]] = &[
     &["picture"],
 ];
 
+/// The modules of the outputs, the lowest first: see `render/mod.rs`.
+const RENDER: &[&[&str]] = &[
+    &["palette"],
+    &["report", "trees", "html", "svg", "prometheus", "export"],
+    &["awaits", "compare", "limits", "now"],
+];
+
 /// The folders of the page's script, the lowest first. `main.js` is above all.
 const FOLDERS: &[&str] = &["format", "data", "model", "draw", "ui"];
 
@@ -83,17 +111,18 @@ fn no_module_names_one_above_it() {
 }
 
 #[test]
-fn no_file_of_the_recorder_names_one_above_it() {
-    let sources = sources("tokio-statemap/src/recorder", "rs");
-    let offenders = rust::inside::offenders(&sources, "recorder", RECORDER);
-    assert!(offenders.is_empty(), "\n{}\n", offenders.join("\n"));
-}
-
-#[test]
-fn no_file_of_the_analysis_names_one_above_it() {
-    let sources = sources("tokio-statemap/src/analysis", "rs");
-    let offenders = rust::inside::offenders(&sources, "analysis", ANALYSIS);
-    assert!(offenders.is_empty(), "\n{}\n", offenders.join("\n"));
+fn no_file_of_a_module_names_one_above_it() {
+    for (module, order) in [
+        ("recorder", RECORDER),
+        ("trace", TRACE),
+        ("statemap", STATEMAP),
+        ("analysis", ANALYSIS),
+        ("render", RENDER),
+    ] {
+        let sources = sources(&format!("tokio-statemap/src/{module}"), "rs");
+        let offenders = rust::inside::offenders(&sources, module, order);
+        assert!(offenders.is_empty(), "{module}:\n{}\n", offenders.join("\n"));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
-use super::blocking_cause::{FROM_DISK, PageFaults, blocking_cause};
+use super::blocking_cause::{BlockingCause, PageFaults};
 use super::request::{is_of_watch, wakes_tasks};
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 use crate::util::map::Map;
@@ -13,8 +13,8 @@ pub(super) struct Blame {
     pub(super) function: Function,
     /// The function, once for each line at which it was seen.
     pub(super) frames: Weights<StackFrame>,
-    /// The words for what it was seen to do.
-    pub(super) causes: Weights<String>,
+    /// The things that it was seen to do.
+    pub(super) causes: Weights<BlockingCause>,
     /// The program's functions that called it, and the callers of these.
     pub(super) callers: Callers,
 }
@@ -80,7 +80,7 @@ impl Blame {
 
 /// Returns what a poll was blocked in while no function of the program was seen. Without line tables, functions that
 /// are inlined into the runtime's are not seen.
-pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weights<String> {
+pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weights<BlockingCause> {
     let mut causes = Weights::default();
     let faults = PageFaults::from_poll(timeline, poll);
     for (sample, since_ns) in weighted(timeline, poll) {
@@ -90,11 +90,11 @@ pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weigh
         let is_other =
             |frame: &StackFrame| !matches!(frame.origin, FrameOrigin::System | FrameOrigin::Std);
         let callees = sample.frames.iter().position(is_other).unwrap_or(sample.frames.len());
-        let cause = blocking_cause(sample, &sample.frames[..callees], faults);
+        let cause = BlockingCause::from_sample(sample, &sample.frames[..callees], faults);
         causes.add(cause, since_ns.max(1));
     }
     if causes.len() == 0 && faults.took_most {
-        causes.add(FROM_DISK.to_owned(), 1);
+        causes.add(BlockingCause::FromDisk, 1);
     }
     causes
 }
@@ -132,7 +132,6 @@ pub(super) fn weighted<'a>(
 /// latter unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised
 /// build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
-    let is_lock = sample.blocked_in.as_deref() == Some("futex");
     let (mut is_runtimes, mut is_asked_for, mut wakes) = (false, false, false);
     for frame in &sample.frames {
         match frame.origin {
@@ -152,7 +151,7 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
             || function.starts_with("block_in_place")
             || !wakes && is_of_watch(frame);
     }
-    is_lock && is_runtimes && !is_asked_for
+    sample.waits_for_thread() && is_runtimes && !is_asked_for
 }
 
 /// Adds the program's functions that called the blamed one of a stack.
@@ -197,8 +196,8 @@ pub(super) fn dominant_callers(callers: &Callers, all_ns: u64) -> (Vec<StackFram
     (dominant, are_all)
 }
 
-/// Returns the function that a sample of a blocked thread blames, and the words for what it did.
-pub(super) fn blamed_for_blocking(sample: &PollSample) -> Option<(&StackFrame, String)> {
+/// Returns the function that a sample of a blocked thread blames, and what it did.
+pub(super) fn blamed_for_blocking(sample: &PollSample) -> Option<(&StackFrame, BlockingCause)> {
     let (_, frame, cause) = blamed_function(sample, PageFaults::default())?;
     Some((frame, cause))
 }
@@ -207,7 +206,7 @@ pub(super) fn blamed_for_blocking(sample: &PollSample) -> Option<(&StackFrame, S
 fn blamed_function(
     sample: &PollSample,
     faults: PageFaults,
-) -> Option<(Function, &StackFrame, String)> {
+) -> Option<(Function, &StackFrame, BlockingCause)> {
     let blamed = sample.blamed()?;
     let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed))?;
     let function = Function {
@@ -215,7 +214,7 @@ fn blamed_function(
         file: blamed.file.clone(),
         line: if sample.blocked_in.is_some() { blamed.line } else { None },
     };
-    Some((function, blamed, blocking_cause(sample, &sample.frames[..place], faults)))
+    Some((function, blamed, BlockingCause::from_sample(sample, &sample.frames[..place], faults)))
 }
 
 /// Things, and for how long each was seen, in ns. There may be millions of them.
@@ -279,23 +278,20 @@ impl<T: Eq + Hash> Weights<T> {
     }
 }
 
-impl Weights<String> {
-    /// Returns what polls did for longest, in words. If they waited for a lock, and others of them did something else for a
-    /// quarter of the time or more, that comes first: one of these may have held the lock meanwhile. Empty if nothing is known.
-    pub(super) fn in_words(&self) -> String {
+impl Weights<BlockingCause> {
+    /// Returns what polls did for longest. If they waited for a lock, and others of them did something else for a quarter of the
+    /// time or more, that comes first: one of these may have held the lock meanwhile. Empty if nothing is known.
+    pub(super) fn told(&self) -> Vec<&BlockingCause> {
         const PART: u64 = 4;
-        let is_wait = |cause: &str| cause.ends_with("(futex)");
-        let Some(longest) = self.heaviest() else { return String::new() };
-        let mut others = Self::default();
+        let Some(longest) = self.heaviest() else { return Vec::new() };
+        let (mut first, mut most_ns, least_ns) = (None, 0, self.sum() / PART);
         for (cause, &ns) in self.0.iter() {
-            if is_wait(longest) && !is_wait(cause) && ns >= self.sum() / PART {
-                others.add(cause.clone(), ns);
+            let is_other = longest.is_wait() && !cause.is_wait() && ns >= least_ns;
+            if is_other && (first.is_none() || ns > most_ns) {
+                (first, most_ns) = (Some(cause), ns);
             }
         }
-        match others.heaviest() {
-            Some(first) => format!("{first}, and {longest}"),
-            None => longest.clone(),
-        }
+        first.into_iter().chain([longest]).collect()
     }
 }
 
@@ -342,22 +338,22 @@ mod tests {
 
     #[test]
     fn who_writes_with_a_lock_comes_before_who_waits_for_it() {
-        let (locked, wrote) = ("waited for a std Mutex (futex)", "wrote a socket (write)");
-        let words = |all: &[(&str, u64)]| {
+        let within = Some("a::Mutex::lock".to_owned());
+        let locked = &BlockingCause::Blocked { within, call: "futex".to_owned() };
+        let wrote =
+            &BlockingCause::Called { act: "wrote", kind: " a socket", call: "write".to_owned() };
+        let told = |all: &[(&BlockingCause, u64)], expected: &[&BlockingCause]| {
             let mut causes = Weights::default();
             for &(cause, ns) in all {
-                causes.add(cause.to_owned(), ns);
+                causes.add(cause.clone(), ns);
             }
-            causes.in_words()
+            assert_eq!(causes.told(), expected);
         };
-        assert_eq!(words(&[(locked, 60), (wrote, 40)]), format!("{wrote}, and {locked}"));
-        assert_eq!(
-            words(&[("computed", 30), (locked, 60), (wrote, 40)]),
-            format!("{wrote}, and {locked}")
-        );
-        assert_eq!(words(&[(locked, 90), (wrote, 10)]), locked);
-        assert_eq!(words(&[(locked, 40), (wrote, 60)]), wrote);
-        assert_eq!(words(&[]), "");
+        told(&[(locked, 60), (wrote, 40)], &[wrote, locked]);
+        told(&[(&BlockingCause::Computed, 30), (locked, 60), (wrote, 40)], &[wrote, locked]);
+        told(&[(locked, 90), (wrote, 10)], &[locked]);
+        told(&[(locked, 40), (wrote, 60)], &[wrote]);
+        told(&[], &[]);
     }
 
     #[test]

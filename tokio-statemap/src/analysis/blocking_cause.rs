@@ -1,46 +1,106 @@
-//! Describes in words what a function did while it held a worker.
+//! Finds what a function did while it held a worker.
 
-use super::request::request;
+use std::fmt;
+
+use super::request::{Request, request};
 use crate::symbols::PAGE_FAULT;
-use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
+use crate::trace::timeline::{FUTEX, FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
-/// Returns words for what a sample shows that a function did, which follow its name: `computed`, `waited for a std
-/// Mutex (futex)`. `inner` are the functions that it had called, the innermost first.
-pub(super) fn blocking_cause(
-    sample: &PollSample,
-    inner: &[StackFrame],
-    faults: PageFaults,
-) -> String {
-    let blocked_in = match sample.blocked_in.as_deref() {
-        Some(blocked_in) => match blocked_in.split_once(" of ") {
-            Some((call, what)) => Some((call, Some(what))),
-            None => Some((blocked_in, None)),
-        },
-        None => None,
-    };
-    let request = request(inner, blocked_in.is_some_and(|(call, _)| call == "futex"));
-    let (call, what) = match (blocked_in, request) {
-        (Some((call, _)), Some(words)) => return format!("{words} ({call})"),
-        (None, Some(words)) => return words,
-        (None, None) if faults.took_most => return FROM_DISK.to_owned(),
-        (None, None) => return "computed".to_owned(),
-        (Some((PAGE_FAULT, _)), None) if faults.may_be_from_disk => return FROM_DISK.to_owned(),
-        (Some((PAGE_FAULT, _)), None) => return format!("waited for memory ({PAGE_FAULT})"),
-        (Some(blocked_in), None) => blocked_in,
-    };
-    for (calls, words) in CALLS {
-        if calls.contains(&call) {
-            return format!("{words}{} ({call})", kind_of(what));
+/// A thing that a function did. Its words follow the name of the function: `computed`, `waited for a std Mutex (futex)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum BlockingCause {
+    Computed,
+    /// It waited for pages of memory to be read from a disk.
+    FromDisk,
+    /// It waited for pages that the system had to provide.
+    Memory,
+    /// It asked a library for something, which made this system call if the thread was blocked.
+    Asked {
+        request: Request,
+        call: Option<String>,
+    },
+    /// It made this system call: the words for it, and the kind of file.
+    Called {
+        act: &'static str,
+        kind: &'static str,
+        call: String,
+    },
+    /// It was blocked in a system call that this function of a library made, if one was called.
+    Blocked {
+        within: Option<String>,
+        call: String,
+    },
+}
+
+impl BlockingCause {
+    /// Finds what a sample shows that a function did. `inner` are the functions that it had called, the innermost first.
+    pub(super) fn from_sample(
+        sample: &PollSample,
+        inner: &[StackFrame],
+        faults: PageFaults,
+    ) -> Self {
+        let (call, of) = match (sample.call(), request(inner, sample.waits_for_thread())) {
+            (call, Some(request)) => {
+                return Self::Asked { request, call: call.map(|(call, _)| call.to_owned()) };
+            }
+            (None, None) if faults.took_most => return Self::FromDisk,
+            (None, None) => return Self::Computed,
+            (Some((PAGE_FAULT, _)), None) if faults.may_be_from_disk => return Self::FromDisk,
+            (Some((PAGE_FAULT, _)), None) => return Self::Memory,
+            (Some(call), None) => call,
+        };
+        let name = call.to_owned();
+        for (calls, act) in CALLS {
+            if calls.contains(&call) {
+                return Self::Called { act, kind: kind_of(of), call: name };
+            }
+        }
+        Self::Blocked { within: entry(inner).map(str::to_owned), call: name }
+    }
+
+    /// Returns whether it waited for another thread: a wait in no known function of a library may be for anything.
+    pub(super) fn is_wait(&self) -> bool {
+        match self {
+            Self::Asked { call, .. } => call.as_deref() == Some(FUTEX),
+            Self::Blocked { within, call } => within.is_some() && call == FUTEX,
+            Self::Computed | Self::FromDisk | Self::Memory | Self::Called { .. } => false,
         }
     }
-    match entry(inner) {
-        Some(entry) => format!("blocked in {entry} ({call})"),
-        None => format!("blocked in {call}"),
+
+    /// Returns whether it waited for something that another thread or task must let go of. Who receives from a channel or
+    /// joins a thread waits in the same system call.
+    pub(super) fn is_for_a_lock(&self) -> bool {
+        match self {
+            Self::Asked { request, .. } => request.is_for_a_lock(),
+            // The library's function may be that of a lock.
+            Self::Blocked { within: Some(name), .. } => {
+                ["Mutex", "RwLock"].iter().any(|lock| name.contains(lock))
+            }
+            Self::Blocked { within: None, .. }
+            | Self::Computed
+            | Self::FromDisk
+            | Self::Memory
+            | Self::Called { .. } => false,
+        }
     }
 }
 
-/// The words for a function that waited for pages of memory to be read from a disk.
-pub(super) const FROM_DISK: &str = "waited for pages from disk (page faults)";
+impl fmt::Display for BlockingCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Computed => f.write_str("computed"),
+            Self::FromDisk => f.write_str("waited for pages from disk (page faults)"),
+            Self::Memory => write!(f, "waited for memory ({PAGE_FAULT})"),
+            Self::Asked { request, call: Some(call) } => write!(f, "{request} ({call})"),
+            Self::Asked { request, call: None } => write!(f, "{request}"),
+            Self::Called { act, kind, call } => write!(f, "{act}{kind} ({call})"),
+            Self::Blocked { within: Some(function), call } => {
+                write!(f, "blocked in {function} ({call})")
+            }
+            Self::Blocked { within: None, call } => write!(f, "blocked in {call}"),
+        }
+    }
+}
 
 /// The page faults of a poll, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,7 +208,8 @@ mod tests {
     }
 
     fn cause_of(blocked_in: Option<&str>, inner: &[StackFrame]) -> String {
-        blocking_cause(&sample(blocked_in, inner), inner, PageFaults::default())
+        BlockingCause::from_sample(&sample(blocked_in, inner), inner, PageFaults::default())
+            .to_string()
     }
 
     #[test]
@@ -187,7 +248,7 @@ mod tests {
             timeline.long_polls.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
         (cause.blocked_ns, cause.on_cpu_ns, cause.major_faults) = (cause.on_cpu_ns, 0, 9);
         let said = |timeline: &Timeline| timeline.report().blame.culprits[0].blocking_cause.clone();
-        assert_eq!(said(&timeline), FROM_DISK);
+        assert_eq!(said(&timeline), BlockingCause::FromDisk.to_string());
         // The poll was blocked in something else.
         timeline.long_polls.samples[0].blocked_in = Some("read".to_owned());
         assert_eq!(said(&timeline), "read (read)");
@@ -205,18 +266,21 @@ mod tests {
         cause.major_faults = 9;
         let report = timeline.report();
         let culprits = report.blame.culprits.iter();
-        let causes: Vec<_> = culprits.map(|culprit| &*culprit.blocking_cause).collect();
-        assert!(causes.contains(&FROM_DISK), "{causes:?}");
+        let causes: Vec<_> = culprits.map(|culprit| &culprit.blocking_cause).collect();
+        assert!(causes.contains(&&BlockingCause::FromDisk.to_string()), "{causes:?}");
     }
 
     #[test]
     fn pages_that_are_read_are_waited_for() {
         let may_be = PageFaults { may_be_from_disk: true, took_most: false };
         let most = PageFaults { may_be_from_disk: true, took_most: true };
-        let cause = |blocked_in, faults| blocking_cause(&sample(blocked_in, &[]), &[], faults);
-        assert_eq!(cause(Some(PAGE_FAULT), may_be), FROM_DISK);
-        let memory = "waited for memory (a page fault)";
-        assert_eq!(cause(Some(PAGE_FAULT), PageFaults::default()), memory);
-        assert_eq!((cause(None, may_be), cause(None, most)), ("computed".into(), FROM_DISK.into()));
+        let cause =
+            |blocked_in, faults| BlockingCause::from_sample(&sample(blocked_in, &[]), &[], faults);
+        assert_eq!(cause(Some(PAGE_FAULT), may_be), BlockingCause::FromDisk);
+        assert_eq!(cause(Some(PAGE_FAULT), PageFaults::default()), BlockingCause::Memory);
+        assert_eq!(
+            (cause(None, may_be), cause(None, most)),
+            (BlockingCause::Computed, BlockingCause::FromDisk)
+        );
     }
 }

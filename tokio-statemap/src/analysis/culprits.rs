@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::beside::SeenBeside;
 use super::blame::{Blame, Callers, Function, Weights, causes_without_function, dominant_callers};
+use super::blocking_cause::BlockingCause;
 use super::delay::{Delay, is_harm};
 use super::lengths::Lengths;
 use super::let_go::LetGo;
@@ -70,6 +71,8 @@ pub struct Culprit {
     pub delay: Delay,
     /// The longest of the polls, without the time that the machine took.
     pub longest: LongPoll,
+    /// `true` if the polls waited for a lock, and did nothing else in which one of them may have held it.
+    pub(super) is_for_a_lock: bool,
     /// The time that polls of its spawn location held workers, in the whole run and in what is kept: see
     /// [`InRun::scale`].
     pub(crate) in_run: InRun,
@@ -154,7 +157,7 @@ struct Group {
     polls: Vec<Held>,
     own_ns: u64,
     frames: Weights<StackFrame>,
-    causes: Weights<String>,
+    causes: Weights<BlockingCause>,
     callers: Callers,
     /// The time that its polls held workers, by place.
     places: Weights<Place>,
@@ -276,8 +279,8 @@ pub(super) fn blame(
         })
     });
     for culprit in culprits.iter_mut().take(MOST_WITH_HOLDER) {
-        if culprit.beside.is_none() {
-            culprit.let_go = LetGo::find(timeline, &culprit.at, &culprit.blocking_cause);
+        if culprit.beside.is_none() && culprit.is_for_a_lock {
+            culprit.let_go = LetGo::find(timeline, &culprit.at);
         }
     }
     LongPollBlame {
@@ -379,7 +382,8 @@ impl Group {
             in_run = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
         }
         let frame = self.frames.heaviest().cloned();
-        let blocking_cause = self.causes.in_words();
+        let told = self.causes.told();
+        let in_words: Vec<_> = told.iter().map(ToString::to_string).collect();
         let beside = frame.as_ref().and_then(|frame| SeenBeside::find(timeline, &at, frame));
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let mut seen = frame.iter().chain(&callers);
@@ -392,7 +396,8 @@ impl Group {
             waited_in,
             callers,
             are_all_callers,
-            blocking_cause,
+            blocking_cause: in_words.join(", and "),
+            is_for_a_lock: matches!(told[..], [cause] if cause.is_for_a_lock()),
             let_go: None,
             beside,
             place,

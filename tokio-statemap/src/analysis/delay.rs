@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use super::poll::ready_since;
-use crate::trace::timeline::{Task, Timeline};
+use super::usual::{for_each_wait, late_ns, usual_ns};
+use crate::trace::timeline::{Silence, Silences, Task, Timeline};
 use crate::util::quantity::scale;
 
 /// The time that other tasks were delayed by one poll, or by several in sum.
@@ -57,17 +58,6 @@ pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> b
         || u128::from(longest_ns) >= long_poll_ns.saturating_mul(100)
 }
 
-/// A shorter silence delays no task noticeably.
-const SILENCE_NS: u64 = 1_000_000;
-
-/// A task that becomes ready this soon after a silence was kept waiting by it: within this time, or within one part in
-/// [`BEHIND_PART`] of the silence if that is longer.
-const BEHIND_NS: u64 = 1_000_000;
-const BEHIND_PART: u64 = 20;
-
-/// The number of a task's waits that must be known to tell what is usual for it.
-const USUAL_WAITS: usize = 3;
-
 /// Returns how long each of `polls` delayed others. A poll held a worker from its start to its end. Another `unpolled`
 /// tasks were ready during all of the last events.
 pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -> Vec<Delay> {
@@ -100,20 +90,12 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
         let waited_ns = timeline.settings.schedule_latency.then_some(waited_ns);
         delays.push(Delay { waited_ns, ..Delay::default() });
         let since = if last > 0 { last_active[last - 1].max(from) } else { from };
-        if to.saturating_sub(since) >= SILENCE_NS {
-            silences.push(Silence { from: since, to, poll: index });
-        }
+        silences.push(Silence { from_ns: since, to_ns: to, by: index });
     }
-    crate::util::sort::by_key(&mut silences, |silence| (silence.to, silence.from));
+    let mut silences = Silences::new(silences);
     // Two silences that end at the same time are one.
-    let mut all = Vec::new();
-    for silence in &silences {
-        if all.last().is_none_or(|last: &Silence| last.to != silence.to) {
-            all.push(*silence);
-        }
-    }
-    let silences = all;
-    if silences.is_empty() {
+    silences.0.dedup_by_key(|silence| silence.to_ns);
+    if silences.0.is_empty() {
         return delays;
     }
     for task in tasks {
@@ -122,53 +104,25 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
     delays
 }
 
-/// A time in which no other poll began or ended, up to the end of a poll.
-#[derive(Clone, Copy)]
-struct Silence {
-    from: u64,
-    to: u64,
-    poll: usize,
-}
-
 /// Adds to each poll's delay the time by which its silence prolonged this task's waits.
-fn add_late_waits(task: &Task, silences: &[Silence], delays: &mut [Delay]) {
+fn add_late_waits(task: &Task, silences: &Silences, delays: &mut [Delay]) {
     let (mut kept, mut others_ns) = (Vec::new(), Vec::new());
-    for pair in task.polls.windows(2) {
-        let Some(from) = pair[0].end_ns() else { continue };
-        let to = pair[1].ready_ns().unwrap_or(pair[1].start_ns());
+    for_each_wait(task, &mut |from, to| {
         let wait_ns = to.saturating_sub(from);
-        match silence_of(silences, from, to) {
+        match silences.before(to).filter(|silence| from <= silence.from_ns) {
             Some(silence) => kept.push((wait_ns, silence)),
             None => others_ns.push(wait_ns),
         }
-    }
+    });
     if kept.is_empty() {
         return;
     }
     let Some(usual_ns) = usual_ns(others_ns) else { return };
     for (wait_ns, silence) in kept {
-        let late_ns = wait_ns.saturating_sub(usual_ns).min(silence.to - silence.from);
-        // The waits for a timer vary by less.
-        if late_ns > usual_ns / 2 && late_ns > BEHIND_NS {
-            let delay = &mut delays[silence.poll];
-            delay.late_ns = delay.late_ns.saturating_add(late_ns);
-            delay.latest_ns = delay.latest_ns.max(late_ns);
+        if let Some(late_ns) = late_ns(wait_ns, usual_ns, silence.length_ns(), false) {
+            delays[silence.by].add(Delay { late_ns, latest_ns: late_ns, ..Delay::default() });
         }
     }
-}
-
-/// Returns the silence that kept a task waiting from `from` to `to`, if one did.
-fn silence_of(silences: &[Silence], from: u64, to: u64) -> Option<&Silence> {
-    let before = silences.partition_point(|silence| silence.to <= to).checked_sub(1)?;
-    let silence = &silences[before];
-    let behind = BEHIND_NS.max((silence.to - silence.from) / BEHIND_PART);
-    (from <= silence.from && to - silence.to <= behind).then_some(silence)
-}
-
-/// Returns the median of a task's waits, in ns; `None` if there are too few to say what is usual.
-pub(super) fn usual_ns(mut waits_ns: Vec<u64>) -> Option<u64> {
-    let middle = waits_ns.len() / 2;
-    (waits_ns.len() >= USUAL_WAITS).then(|| *waits_ns.select_nth_unstable(middle).1)
 }
 
 /// Calls `found` with each period in which `task` was ready for a worker.

@@ -4,7 +4,7 @@
 use super::place::Place;
 use super::poll::PollAt;
 use super::resumed::waited_in;
-use crate::trace::timeline::{Poll, StackFrame, Timeline, WaitId};
+use crate::trace::timeline::{Poll, PollSample, StackFrame, Timeline, WaitId};
 use crate::util::map::Map;
 
 /// A line at which tasks may have awaited something while they held a lock for which polls waited.
@@ -30,9 +30,6 @@ const MOST: usize = 256;
 /// get a processor first.
 const PART: u64 = 4;
 const LONGEST_NS: u64 = 5_000_000;
-
-/// Parts of the words for locks. Whoever receives from a channel or joins a thread waits in the same system call.
-const LOCKS: [&str; 3] = ["Mutex", "RwLock", "the value of a watch channel"];
 
 /// A time in which others are looked for.
 struct Window {
@@ -67,16 +64,8 @@ impl Counted {
 }
 
 impl LetGo {
-    /// Finds it for these polls, which are blamed on one function. `blocking_cause` has the words for what that did.
-    pub(super) fn find(
-        timeline: &Timeline,
-        polls: &[PollAt],
-        blocking_cause: &str,
-    ) -> Option<Self> {
-        // If other polls of the function did something else meanwhile, one of these may hold the lock.
-        if !is_for_a_lock(blocking_cause) {
-            return None;
-        }
+    /// Finds it for these polls, which are blamed on one function that waited for a lock.
+    pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Option<Self> {
         let mut windows = Vec::new();
         let mut waited = 0;
         for &(task, poll) in polls {
@@ -152,13 +141,7 @@ impl LetGo {
     }
 }
 
-/// Returns whether these words say that polls waited for a lock, and did nothing else.
-pub(super) fn is_for_a_lock(blocking_cause: &str) -> bool {
-    LOCKS.iter().any(|lock| blocking_cause.contains(lock)) && !blocking_cause.contains(", and ")
-}
-
 /// Returns whether the last sample of a poll shows that it waits for a lock, or in another way for another thread.
 fn waits_for_lock(timeline: &Timeline, poll: &Poll) -> bool {
-    let last = timeline.samples(poll).last();
-    last.is_some_and(|sample| sample.blocked_in.as_deref() == Some("futex"))
+    timeline.samples(poll).last().is_some_and(PollSample::waits_for_thread)
 }

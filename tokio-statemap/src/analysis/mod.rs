@@ -2,7 +2,7 @@
 //!
 //! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
 //!
-//! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`.
+//! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`, `spots`, `usual`.
 //! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `resumed`, `beside`, `let_go`, `own_time`,
 //!    `long_polls`.
 //! 3. All polls and waits: `locations`, `recent`, `waiting_now`, `sampled`, `culprits`, `computed`, `whole_run`, `waits`, `trees`, `overdue`,
@@ -59,6 +59,7 @@ pub(crate) mod spelling;
 mod spots;
 mod statement;
 mod trees;
+mod usual;
 mod verdict;
 pub(crate) mod waiting_now;
 mod waits;

@@ -99,7 +99,7 @@ impl<'a> Polls<'a> {
         let blame = Blame::from_samples(self.timeline, poll).filter(|_| poll.worker().is_none())?;
         Some(BlamedOn {
             frame: blame.frames.heaviest().cloned(),
-            blocking_cause: blame.causes.heaviest().cloned().unwrap_or_default(),
+            blocking_cause: blame.causes.heaviest().map(ToString::to_string).unwrap_or_default(),
         })
     }
 }

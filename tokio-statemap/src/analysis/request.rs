@@ -1,118 +1,145 @@
-//! Describes in words what a program asked a library for, by the functions on the stack of a thread.
+//! Finds what a program asked a library for, by the functions on the stack of a thread.
+
+use std::fmt;
 
 use crate::trace::timeline::{FrameOrigin, StackFrame};
 use FrameOrigin::{Dependency, Runtime, Std, System};
 
-/// Returns words for the program's request. The outermost function in [`REQUESTS`] decides, as the functions that it
+/// Returns the program's request. The outermost function in [`REQUESTS`] decides, as the functions that it
 /// calls are the library's own business. `waits` is `true` if the thread waits for another one.
-pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
+pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<Request> {
     for place in (0..inner.len()).rev() {
         let frame = &inner[place];
         let function = without_types(&frame.function);
-        for (origins, names, asks) in REQUESTS {
-            let is_possible = match asks {
-                Asks::Does(_) | Asks::Panics => true,
-                Asks::WaitsFor(_) | Asks::Lock(_) => waits,
-                Asks::Value => waits && !inner[..place].iter().any(wakes_tasks),
+        for (origins, names, request) in REQUESTS {
+            let is_possible = match request {
+                Request::Does(_) | Request::Panics { .. } => true,
+                Request::WaitsFor(_) | Request::Lock(..) => waits,
+                Request::Value => waits && !inner[..place].iter().any(wakes_tasks),
                 // The function that is run once may itself wait for something.
-                Asks::Once => waits && inner[..place].iter().all(is_of_system),
+                Request::Once => waits && inner[..place].iter().all(is_of_system),
             };
             let is_named = |name: &&str| function.contains(name) || is_in_file(frame, name);
             if is_possible && origins.contains(&frame.origin) && names.iter().any(is_named) {
-                return Some(asks.in_words(inner));
+                return Some(request.seen_in(inner));
             }
         }
     }
     None
 }
 
-/// The purpose of a call of a library's function.
-enum Asks {
+/// The purpose of a call of a library's function. Its words follow the name of the function that called it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Request {
     /// The call does this, whatever the function is blocked in.
     Does(&'static str),
     /// The call waits for this.
     WaitsFor(&'static str),
     /// The call looks at the value of a watch channel, or sets it.
     Value,
-    /// The call waits for a lock of this type, of the standard library or of parking_lot.
-    Lock(&'static str),
+    /// The call waits for this lock of the standard library, `std`, or of `parking_lot`.
+    Lock(&'static str, Primitive),
     /// The call runs something once, or waits for the thread that does.
     Once,
-    Panics,
+    /// The call panics, and may print a backtrace of that.
+    Panics { prints: bool },
 }
 
-impl Asks {
-    fn in_words(&self, inner: &[StackFrame]) -> String {
+/// A type by which threads wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Primitive {
+    Barrier,
+    Condvar,
+    RwLock,
+    Mutex,
+}
+
+impl Request {
+    /// Returns the request with what a stack shows of it.
+    fn seen_in(self, inner: &[StackFrame]) -> Self {
         let is_any = |names: &[&str]| {
             inner.iter().any(|frame| names.iter().any(|name| mentions(frame, name)))
         };
         match self {
-            Self::Does(words) | Self::WaitsFor(words) => (*words).to_owned(),
-            Self::Value => "waited for the value of a watch channel".to_owned(),
-            // A backtrace of the panic is printed.
-            Self::Panics if is_any(&["BacktraceLock", "backtrace_rs", "/backtrace/src/"]) => {
-                "panicked, and printed a backtrace".to_owned()
+            Self::Panics { .. } => {
+                let prints = is_any(&["BacktraceLock", "backtrace_rs", "/backtrace/src/"]);
+                Self::Panics { prints }
             }
-            Self::Panics => "panicked".to_owned(),
-            Self::Lock(lock) if is_any(&["parking_lot"]) => {
-                format!("waited for a parking_lot {lock}")
-            }
-            Self::Lock(lock) => format!("waited for a std {lock}"),
-            Self::Once => "waited for a std Once".to_owned(),
+            Self::Lock(_, lock) if is_any(&["parking_lot"]) => Self::Lock("parking_lot", lock),
+            Self::Does(_) | Self::WaitsFor(_) | Self::Value | Self::Lock(..) | Self::Once => self,
+        }
+    }
+
+    /// Returns whether a thread waits until another lets go of something.
+    pub(super) fn is_for_a_lock(self) -> bool {
+        match self {
+            Self::Value | Self::Lock(_, Primitive::RwLock | Primitive::Mutex) => true,
+            Self::Lock(_, Primitive::Barrier | Primitive::Condvar) | Self::Once => false,
+            Self::Does(_) | Self::WaitsFor(_) | Self::Panics { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Does(words) => f.write_str(words),
+            Self::WaitsFor(what) => write!(f, "waited for {what}"),
+            Self::Value => f.write_str("waited for the value of a watch channel"),
+            Self::Panics { prints: true } => f.write_str("panicked, and printed a backtrace"),
+            Self::Panics { prints: false } => f.write_str("panicked"),
+            Self::Lock(of, lock) => write!(f, "waited for a {of} {lock:?}"),
+            Self::Once => f.write_str("waited for a std Once"),
         }
     }
 }
 
 /// The requests: the origins of functions, parts of their names or of their files' names, and the purposes of a call.
 /// Work that other threads do for this one, such as Tokio's `lookup_host`, is not on its stack and not in the table.
-const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
-    (&[System], &["getaddrinfo", "gethostbyname"], Asks::Does(LOOKED_UP)),
-    (&[Std], &["ToSocketAddrs", "to_socket_addrs", "lookup_host"], Asks::Does(LOOKED_UP)),
+const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
+    (&[System], &["getaddrinfo", "gethostbyname"], Request::Does(LOOKED_UP)),
+    (&[Std], &["ToSocketAddrs", "to_socket_addrs", "lookup_host"], Request::Does(LOOKED_UP)),
     (
         &[Std],
         &["panic_fmt", "begin_panic", "panic_handler", "rust_panic_with_hook", "default_hook"],
-        Asks::Panics,
+        Request::Panics { prints: false },
     ),
     (
         &[Std, Dependency],
         &["std::backtrace::", "std/src/backtrace.rs", "backtrace::capture::", "/backtrace-"],
-        Asks::Does("took a backtrace"),
+        Request::Does("took a backtrace"),
     ),
-    (&[Runtime], &["blocking_recv", "blocking_send"], Asks::WaitsFor("waited for a Tokio channel")),
+    (&[Runtime], &["blocking_recv", "blocking_send"], Request::WaitsFor("a Tokio channel")),
     (
         &[Runtime],
         &["blocking_lock", "blocking_read", "blocking_write"],
-        Asks::WaitsFor("waited for a Tokio lock"),
+        Request::WaitsFor("a Tokio lock"),
     ),
-    (&[Runtime], WATCH, Asks::Value),
-    (&[Dependency, Std, Runtime], &["block_on"], Asks::Does("ran another runtime's block_on")),
-    (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Asks::WaitsFor("waited for rayon")),
-    (
-        &[Dependency],
-        &["async_channel::", "/async-channel-"],
-        Asks::WaitsFor("waited for an async-channel"),
-    ),
+    (&[Runtime], WATCH, Request::Value),
+    (&[Dependency, Std, Runtime], &["block_on"], Request::Does("ran another runtime's block_on")),
+    (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Request::WaitsFor("rayon")),
+    (&[Dependency], &["async_channel::", "/async-channel-"], Request::WaitsFor("an async-channel")),
     (
         &[Dependency],
         &["crossbeam_channel::", "/crossbeam-channel-"],
-        Asks::WaitsFor("waited for a crossbeam channel"),
+        Request::WaitsFor("a crossbeam channel"),
     ),
-    (&[Dependency], &["flume::", "/flume-"], Asks::WaitsFor("waited for a flume channel")),
+    (&[Dependency], &["flume::", "/flume-"], Request::WaitsFor("a flume channel")),
     (
         &[Std],
         &["JoinInner", "JoinHandle::join", "thread::join", "Thread::join", "thread::scoped"],
-        Asks::WaitsFor("waited for a thread"),
+        Request::WaitsFor("a thread"),
     ),
     (
         &[Std],
         &["sync::mpmc", "sync::mpsc", "/mpmc/", "/mpsc/mod.rs", "/mpsc.rs"],
-        Asks::WaitsFor("waited for a std channel"),
+        Request::WaitsFor("a std channel"),
     ),
-    (&[Std], &["Barrier", "barrier.rs"], Asks::Lock("Barrier")),
-    (&[Std, Dependency], &["Condvar", "condvar.rs"], Asks::Lock("Condvar")),
-    (&[Std, Dependency], &["RwLock", "rwlock.rs"], Asks::Lock("RwLock")),
-    (&[Std, Dependency], &["Mutex", "mutex.rs"], Asks::Lock("Mutex")),
-    (&[Std], &["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], Asks::Once),
+    (&[Std], &["Barrier", "barrier.rs"], Request::Lock("std", Primitive::Barrier)),
+    (&[Std, Dependency], &["Condvar", "condvar.rs"], Request::Lock("std", Primitive::Condvar)),
+    (&[Std, Dependency], &["RwLock", "rwlock.rs"], Request::Lock("std", Primitive::RwLock)),
+    (&[Std, Dependency], &["Mutex", "mutex.rs"], Request::Lock("std", Primitive::Mutex)),
+    (&[Std], &["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], Request::Once),
 ];
 
 const LOOKED_UP: &str = "looked a host's name up";
@@ -174,6 +201,10 @@ mod tests {
     fn frame(function: &str, file: Option<&str>, origin: FrameOrigin) -> StackFrame {
         let (function, file) = (function.into(), file.map(Into::into));
         StackFrame { function, file, line: Some(1), origin }
+    }
+
+    fn said(inner: &[StackFrame], waits: bool) -> Option<String> {
+        request(inner, waits).map(|request| request.to_string())
     }
 
     /// Stacks as they are seen, the innermost function first.
@@ -257,7 +288,7 @@ mod tests {
                 "waited for a std Once",
             ),
         ] {
-            assert_eq!(request(&inner, true).as_deref(), Some(words), "{inner:?}");
+            assert_eq!(said(&inner, true).as_deref(), Some(words), "{inner:?}");
         }
     }
 
@@ -276,11 +307,8 @@ mod tests {
         ];
         let prints = [prints, panic.clone()].concat();
         for waits in [false, true] {
-            assert_eq!(request(&panic, waits).as_deref(), Some("panicked"));
-            assert_eq!(
-                request(&prints, waits).as_deref(),
-                Some("panicked, and printed a backtrace")
-            );
+            assert_eq!(said(&panic, waits).as_deref(), Some("panicked"));
+            assert_eq!(said(&prints, waits).as_deref(), Some("panicked, and printed a backtrace"));
         }
         let asks = [std("std::panicking::panicking"), std("std::panicking::catch_unwind")];
         assert_eq!(request(&asks, true), None);
@@ -288,7 +316,7 @@ mod tests {
             std("std::backtrace::Backtrace::capture"),
             frame("anyhow::Error::msg", None, Dependency),
         ];
-        assert_eq!(request(&error, false).as_deref(), Some("took a backtrace"));
+        assert_eq!(said(&error, false).as_deref(), Some("took a backtrace"));
     }
 
     #[test]

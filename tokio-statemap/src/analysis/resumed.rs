@@ -47,5 +47,5 @@ pub(super) fn waited_in(timeline: &Timeline, wait: WaitId) -> Vec<StackFrame> {
 
 /// Returns whether it is an async function, as it is named in a stack.
 pub(super) fn is_async(frame: &StackFrame) -> bool {
-    frame.function.starts_with("async ")
+    frame.is_async()
 }

@@ -10,7 +10,8 @@ pub(super) use holders::{is_lock, is_room};
 
 use super::lengths::quantile;
 use super::place::source_line;
-use crate::symbols::StackFrame;
+use super::usual::long_wait_ns;
+use crate::symbols::{StackFrame, without_async};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::clean::clean;
@@ -164,7 +165,7 @@ pub(crate) fn place_label(wait: &Wait) -> String {
 
 /// Returns the properties that identify a line of waits.
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
-    (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
+    (line.at, line.awaits.map(|awaits| without_async(&awaits.function)))
 }
 
 /// The waits at one place.
@@ -176,11 +177,7 @@ struct AtPlace {
     longest_ended_ns: u64,
 }
 
-/// The least time without the end of a wait that is worth a sentence. It must also be half of what is kept, or
-/// [`LONG_IN_ANY_CASE_NS`].
-const LONG_NS: u64 = 1_000_000_000;
-const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
-/// The least ratio of this time to any wait there that ended.
+/// The least ratio of the time without the end of a wait to any wait there that ended.
 const TIMES_AS_LONG: u64 = 2;
 
 /// Finds where tasks waited.
@@ -280,7 +277,7 @@ pub(crate) fn for_each_wait(
 
 fn rows(timeline: &Timeline, places: &[AtPlace], known_since_ns: u64, end_ns: u64) -> Vec<WaitRow> {
     let kept_ns = end_ns.saturating_sub(timeline.recent_ns.max(timeline.begin_ns));
-    let least_ns = LONG_NS.max((kept_ns / 2).min(LONG_IN_ANY_CASE_NS));
+    let least_ns = long_wait_ns(kept_ns);
     let mut lines: Map<(&StackFrame, Option<&str>), AtPlace> = Map::default();
     let mut only_at = Vec::new();
     for (index, place) in places.iter().enumerate() {

@@ -207,14 +207,10 @@ impl Outputs {
                 std::process::id(),
                 report_text.trim_end()
             );
-            let mut before = "Written: ";
-            for (target, _) in results.iter().filter(|(_, result)| result.is_ok()) {
-                text += before;
-                text += &target.shown.display().to_string();
-                before = ", ";
-            }
-            if before == ", " {
-                text.push('\n');
+            let written = results.iter().filter(|(_, result)| result.is_ok());
+            let written: Vec<_> = written.map(|(to, _)| to.shown.display().to_string()).collect();
+            if !written.is_empty() {
+                text += &format!("Written: {}\n", written.join(", "));
             }
         }
         for (target, result) in results {

@@ -1,5 +1,11 @@
 //! The outputs: the report, the page and the SVG for people, and the formats of other tools. They show the
 //! results of the analysis.
+//!
+//! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
+//!
+//! 1. `palette`: the colours.
+//! 2. The outputs: `report`, `trees`, `html`, `svg`, `prometheus`, `export`.
+//! 3. Those that are made with others: `awaits`, `compare`, `limits`, `now`.
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;

@@ -6,6 +6,7 @@ mod tests;
 use std::fmt;
 
 pub use crate::analysis::{TaskTree, TreeFrame, TreeGroup, TreePlace};
+use crate::symbols::without_async;
 use crate::trace::state::TaskState;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
@@ -116,7 +117,7 @@ fn add_group(text: &mut String, group: &TreeGroup<'_>) {
         TreePlace::Waits(frames) | TreePlace::Polled(frames) => {
             let mut indent = Indent { text: "  ".to_owned(), is_one: group.tasks == 1 };
             for frame in frames {
-                add_frame(text, frame, &mut indent, "");
+                add_frame(text, frame, &mut indent, ["", ""]);
             }
         }
         TreePlace::NothingWakes => {
@@ -134,13 +135,13 @@ struct Indent {
 }
 
 /// Adds a function on one line and what it awaits below it. A single awaited function has the same
-/// indentation, so that deep chains stay readable.
-fn add_frame(text: &mut String, frame: &TreeFrame, indent: &mut Indent, mark: &str) {
+/// indentation, so that deep chains stay readable. `mark` is before the function, `below` before the others.
+fn add_frame(text: &mut String, frame: &TreeFrame, indent: &mut Indent, [mark, below]: [&str; 2]) {
     *text += &format!("\n{}{mark}", indent.text);
     if let Some(name) = &frame.name {
         *text += &format!("{}: ", clean(name));
     }
-    *text += &clean(frame.function.trim_start_matches("async "));
+    *text += &clean(without_async(&frame.function));
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => *text += &format!(" at {}:{line}", clean(&shown(file))),
         (Some(file), None) => *text += &format!(" in {}", clean(&shown(file))),
@@ -159,14 +160,10 @@ fn add_frame(text: &mut String, frame: &TreeFrame, indent: &mut Indent, mark: &s
         *text += &format!(" ({})", clean(&notes.join("; ")));
     }
     let length = indent.text.len();
-    match mark {
-        "├ " => indent.text.push_str("│ "),
-        "└ " => indent.text.push_str("  "),
-        _ => {}
-    }
+    indent.text.push_str(below);
     for (at, awaited) in frame.awaits.iter().enumerate() {
         let is_last = at + 1 == frame.awaits.len();
-        add_frame(text, awaited, indent, if is_last { "└ " } else { "├ " });
+        add_frame(text, awaited, indent, if is_last { ["└ ", "  "] } else { ["├ ", "│ "] });
     }
     indent.text.truncate(length);
 }

@@ -4,6 +4,13 @@
 //! tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a timeline. With the
 //! feature `read`, [`read`](read::read) reads such data of any program, and [`recordings`] turns this crate's
 //! own data into timelines again.
+//!
+//! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
+//!
+//! 1. Terms: `intern`, `labels`, `run`; then `format`.
+//! 2. `write`, whose tags `read` knows.
+//! 3. `read`: what a file has. `timeline`, `align`: what it means.
+//! 4. `check`, `cut`, `renew`: what is done with files.
 
 mod align;
 #[cfg(feature = "read")]

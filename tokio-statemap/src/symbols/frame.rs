@@ -34,12 +34,31 @@ pub enum FrameOrigin {
     System,
 }
 
+/// The word before the path of an async function, block, or closure.
+pub(super) const ASYNC: &str = "async ";
+
+/// Returns a function's name without the word that it is async.
+pub(crate) fn without_async(function: &str) -> &str {
+    function.trim_start_matches(ASYNC)
+}
+
 impl StackFrame {
+    /// Returns whether it is an async function whose name is known.
+    pub(crate) fn is_async(&self) -> bool {
+        self.function.starts_with(ASYNC)
+    }
+
+    /// Returns whether it is an async function of which only the place is known: `an async fn`. Inlined functions have no name in
+    /// builds without full debug information.
+    pub(crate) fn is_nameless_async(&self) -> bool {
+        self.function.starts_with("an async ")
+    }
+
     /// Returns the function's name without its path: `render_invoice`, `async handle`. Paths within brackets
     /// stay.
     pub(crate) fn short(&self) -> String {
-        let (kind, name) = match self.function.strip_prefix("async ") {
-            Some(name) => ("async ", name),
+        let (kind, name) = match self.function.strip_prefix(ASYNC) {
+            Some(name) => (ASYNC, name),
             None => ("", &*self.function),
         };
         let (mut from, mut depth) = (0, 0_usize);

@@ -25,6 +25,7 @@ use std::sync::Mutex;
 
 use crate::util::sync::lock;
 pub(crate) use address::{Address, file_of_address};
+pub(crate) use frame::without_async;
 pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
 #[cfg(all(feature = "symbols", feature = "read"))]

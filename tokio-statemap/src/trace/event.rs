@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::recorder::capture::SourcePlace;
+use crate::trace::task_key::TaskKey;
 use crate::trace::woken_by::WokenBy;
 
 /// An event recorded by a hook.
@@ -151,7 +152,7 @@ impl Event {
     ///
     /// If several threads are in `block_on` of one runtime at the same time, the other root futures
     /// count down from `u64::MAX`.
-    pub const ROOT: u64 = 0;
+    pub const ROOT: u64 = TaskKey::ROOT_ID;
 
     /// Returns the time at which the event was recorded, in nanoseconds since the collector was
     /// first started.

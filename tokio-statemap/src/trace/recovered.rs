@@ -70,7 +70,6 @@ fn root_of(path: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(all(test, tokio_unstable))]
-#[path = "recovered_tests.rs"]
 mod box_tests;
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::trace::event::Event;
-
 /// Identifies a task: a spawned one, or a root future passed to `block_on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TaskKey {
@@ -15,11 +13,14 @@ pub enum TaskKey {
 }
 
 impl TaskKey {
-    /// Returns the key of the task with this `task_id` in an [`Event`].
+    /// The id that `main` has in events. Tokio assigns it none, and never assigns 0.
+    pub(crate) const ROOT_ID: u64 = 0;
+
+    /// Returns the key of the task with this `task_id` in an [`Event`](crate::Event).
     pub fn from_id(task_id: u64) -> Self {
         // Root futures other than `main` count down from the maximum, which no task id reaches.
         match u64::MAX - task_id {
-            _ if task_id == Event::ROOT => Self::Root(0),
+            _ if task_id == Self::ROOT_ID => Self::Root(0),
             further if further < u64::from(u32::MAX) => Self::Root(further as u32 + 1),
             _ => Self::Spawned(task_id),
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::awaited::Awaited;
 use super::last_wait::{wait_to_the_end, waits_to_the_end};
-use crate::analysis::waits::path::path_below;
+use crate::analysis::waits::path::path_of_several;
 use crate::analysis::waits::{is_room, line_of, place_label};
 use crate::trace::timeline::{Poll, Shutdown, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
@@ -88,10 +88,8 @@ impl Chain {
             if is_lock && chain.links.is_empty() && set.has_wait(timeline, wait) {
                 break;
             }
-            let at = match wait.frames.first().map(path_below) {
-                Some(path) if path.contains(" > ") => path,
-                _ => place_label(wait),
-            };
+            let path = wait.frames.first().and_then(path_of_several);
+            let at = path.unwrap_or_else(|| place_label(wait));
             chain.links.push(Link { task, known_by, waits_for_ns: spot.length_ns, at });
             let awaited = Awaited::at(wait);
             chain.is_outside = awaited.is_outside();

@@ -8,6 +8,7 @@ use super::functions::{Function, culprits};
 use super::run::Run;
 use crate::analysis::Culprit;
 use crate::analysis::place::Place;
+use crate::symbols::file_of_address;
 use crate::trace::timeline::{SamplingState, StackFrame};
 
 /// The number of stretches of time that a run is cut into. Several long polls in one stretch count once, as they come
@@ -100,7 +101,8 @@ fn functions<'a>(runs: &'a [Run<'a>]) -> BTreeMap<Function, Vec<(&'a Run<'a>, &'
     let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (run, culprit) in culprits(runs) {
         // An address differs between builds.
-        let named = culprit.frame.as_ref().filter(|frame| !frame.function.starts_with("0x"));
+        let named =
+            culprit.frame.as_ref().filter(|frame| file_of_address(&frame.function).is_none());
         if let Some(frame) = named {
             functions.entry(Function::from_frame(frame)).or_default().push((run, culprit));
         }

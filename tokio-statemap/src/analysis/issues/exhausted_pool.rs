@@ -6,6 +6,7 @@ use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use crate::analysis::blame::blamed_for_blocking;
+use crate::analysis::blocking_cause::BlockingCause;
 use crate::analysis::place::Place;
 use crate::analysis::statement::{Statement, function_name, tasks_origin};
 use crate::analysis::waits::place_label;
@@ -37,7 +38,7 @@ struct BlockedThreads {
     /// The number of threads that were looked at.
     of: u64,
     /// The functions in which most of them were, what each did, and the number of threads.
-    functions: Vec<(StackFrame, String, u64)>,
+    functions: Vec<(StackFrame, BlockingCause, u64)>,
 }
 
 /// The most functions that are named. A thread that holds the lock for which the others wait is in the second.
@@ -46,7 +47,7 @@ const MOST_FUNCTIONS: usize = 2;
 impl BlockedThreads {
     /// Looks at the samples that were taken at the end, of threads that are no workers and polled nothing.
     fn find(timeline: &Timeline) -> Self {
-        let mut seen: Map<(StackFrame, String), u64> = Map::default();
+        let mut seen: Map<(StackFrame, BlockingCause), u64> = Map::default();
         let (mut found, mut blocked) = (Self::default(), 0);
         for sample in &timeline.long_polls.beside {
             if [sample.at_ns, sample.poll_start_ns] != [timeline.end_ns; 2] {
@@ -72,7 +73,7 @@ impl BlockedThreads {
     }
 
     fn sentence(&self) -> Option<String> {
-        let in_function = |(function, cause, threads): &(StackFrame, String, u64)| {
+        let in_function = |(function, cause, threads): &(StackFrame, BlockingCause, u64)| {
             let were = if *threads == 1 { "was" } else { "were" };
             format!("{threads} {were} in {} and {cause}", function_name(function))
         };

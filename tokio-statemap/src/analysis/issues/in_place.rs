@@ -3,6 +3,7 @@
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blame::{Blame, Callers, Function, Weights, dominant_callers};
+use crate::analysis::blocking_cause::BlockingCause;
 use crate::analysis::lengths::Lengths;
 use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
@@ -88,7 +89,7 @@ impl Finding for InPlace {
 #[derive(Default)]
 struct Group {
     frames: Weights<StackFrame>,
-    causes: Weights<String>,
+    causes: Weights<BlockingCause>,
     callers: Callers,
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
@@ -150,7 +151,7 @@ impl Group {
         }
         Some(InPlace {
             frame: self.frames.heaviest()?.clone(),
-            blocking_cause: self.causes.heaviest()?.clone(),
+            blocking_cause: self.causes.heaviest()?.to_string(),
             place: *self.places.heaviest()?,
             polls: self.spots.n,
             total_ns,
@@ -207,8 +208,7 @@ fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
         };
         let is_elsewhere = shared + 1 < chain.len();
         // The functions called from there, up to the next async function.
-        let mut called =
-            stack[..within].iter().rev().take_while(|frame| !frame.function.starts_with("async "));
+        let mut called = stack[..within].iter().rev().take_while(|frame| !frame.is_async());
         let polls_several =
             called.any(|frame| POLL_SEVERAL.iter().any(|name| frame.function.contains(name)));
         if !is_elsewhere || !polls_several {

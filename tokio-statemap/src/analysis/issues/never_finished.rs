@@ -16,6 +16,7 @@ use crate::analysis::resumed::waited_in;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, bare_name, capitalized, n_tasks_of};
+use crate::analysis::usual::long_wait_ns;
 use crate::analysis::waits::{WaitRow, Waits, line_of, place_label};
 use crate::trace::timeline::{
     FrameOrigin, Shutdown, StackFrame, Task, TaskKey, Timeline, Wait, Waiting,
@@ -232,10 +233,6 @@ impl Finding for NeverFinished {
     }
 }
 
-/// The least length of a long wait, in ns. It must also be half of what was recorded, or [`LONG_IN_ANY_CASE_NS`].
-const LONG_WAIT_NS: u64 = 1_000_000_000;
-const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
-
 /// The least number of other tasks of the spawn location that must have finished.
 const OTHERS: u64 = 9;
 /// The least ratio of the tasks that finished to those that wait.
@@ -286,7 +283,7 @@ pub(super) fn find(
         Some(sums) => timeline.end_ns.saturating_sub(sums.begin_ns),
         None => timeline.length_ns(),
     };
-    let long_ns = LONG_WAIT_NS.max((whole_ns / 2).min(LONG_IN_ANY_CASE_NS));
+    let long_ns = long_wait_ns(whole_ns);
     let shutdown = Shutdown::from_timeline(timeline);
     let woken_from = LazyCell::new(|| WokenFrom::new(timeline));
     let (mut places, mut groups) = (Places::default(), Vec::new());

@@ -9,7 +9,6 @@ use super::long_polls::spawned;
 use crate::analysis::culprits::Culprit;
 use crate::analysis::delay::{self, Delay};
 use crate::analysis::lengths::Lengths;
-use crate::analysis::let_go::is_for_a_lock;
 use crate::analysis::own_time::own_ns;
 use crate::analysis::poll::PollAt;
 use crate::analysis::spots::Spot;
@@ -17,6 +16,7 @@ use crate::analysis::statement::{
     Statement, beside_sentence, called_from, capitalized, delay_sentence, function_name, tasks_of,
     waited_in_sentence,
 };
+use crate::analysis::usual::{for_each_wait, late_ns, usual_ns};
 use crate::trace::timeline::{Poll, Timeline};
 use crate::util::map::Map;
 use crate::util::quantity::{human, moment, scale};
@@ -103,7 +103,7 @@ impl Finding for Stall {
         });
         said.add(self.culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
         let is_held_by_unknown = self.culprit.beside.is_none() && self.culprit.let_go.is_none();
-        if self.is_running && is_held_by_unknown && is_for_a_lock(cause) {
+        if self.is_running && is_held_by_unknown && self.culprit.is_for_a_lock {
             said.add(
                 "It isn't known who holds what it waits for: another thread, a task that waits, or the function itself, since an \
                  earlier line.",
@@ -140,7 +140,9 @@ struct Blocker {
     is_running: bool,
 }
 
-/// A time in which no poll began or ended on a worker.
+/// A time in which no poll began or ended on a worker. It shows that all workers stood still. So, unlike a
+/// [`Silence`](crate::trace::timeline::Silence) before a task that may be late, it needn't end with the long poll, polls on other
+/// threads don't end it, and no gap is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Silence {
     from_ns: u64,
@@ -235,15 +237,9 @@ fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
             continue;
         }
         let mut waits_ns = Vec::new();
-        for pair in task.polls.windows(2) {
-            let ready_ns = pair[1].ready_ns().unwrap_or(pair[1].start_ns());
-            if let Some(end_ns) = pair[0].end_ns() {
-                waits_ns.push(ready_ns.saturating_sub(end_ns));
-            }
-        }
-        let Some(usual_ns) = delay::usual_ns(waits_ns) else { continue };
-        let late_ns = (silence.to_ns - since_ns).saturating_sub(usual_ns).min(silence_ns);
-        if late_ns > usual_ns {
+        for_each_wait(task, &mut |from_ns, to_ns| waits_ns.push(to_ns.saturating_sub(from_ns)));
+        let Some(usual_ns) = usual_ns(waits_ns) else { continue };
+        if let Some(late_ns) = late_ns(silence.to_ns - since_ns, usual_ns, silence_ns, true) {
             delay.add(Delay { late_ns, latest_ns: late_ns, ..Delay::default() });
         }
     }

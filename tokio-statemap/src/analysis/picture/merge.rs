@@ -40,7 +40,8 @@ pub(super) fn of_one_program(pictures: Vec<Picture<'_>>) -> Picture<'_> {
 fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a> {
     let names = names(&pictures);
     let runtimes = distinct(pictures.iter().filter_map(|picture| picture.runtime.clone()));
-    let mut merged = merge_as(pictures, &names, alignment);
+    let parts: Vec<_> = names.iter().map(|name| format!("of {name}")).collect();
+    let mut merged = merge_as(pictures, (&names, &parts), alignment);
     merged.runtime = (!runtimes.is_empty()).then(|| runtimes.join(", "));
     let kinds =
         [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
@@ -50,12 +51,13 @@ fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Pictu
     merged
 }
 
-/// Merges pictures, each of which begins at the left edge. The sections of a picture stay together.
+/// Merges pictures, each of which begins at the left edge. The sections of a picture stay together, and their titles end with
+/// its `parts`.
 #[cfg(all(feature = "html", feature = "read"))]
-pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
+pub(super) fn one_below_the_other<'a>(pictures: Vec<Picture<'a>>, parts: &[String]) -> Picture<'a> {
     let alignment = Alignment::at_left_edge(&spans(&pictures));
     let names: Vec<_> = pictures.iter().map(|picture| picture.title.clone()).collect();
-    merge_as(pictures, &names, &alignment)
+    merge_as(pictures, (&names, parts), &alignment)
 }
 
 /// Returns the names of the pictures, to tell them apart: the runtimes of one program have only their own names.
@@ -96,7 +98,7 @@ fn spans(pictures: &[Picture<'_>]) -> Vec<(u128, u64, bool)> {
 
 fn merge_as<'a>(
     pictures: Vec<Picture<'a>>,
-    names: &[String],
+    (names, parts): (&[String], &[String]),
     alignment: &Alignment,
 ) -> Picture<'a> {
     let titles: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
@@ -128,7 +130,8 @@ fn merge_as<'a>(
         ..Picture::new(&title)
     };
     let is_only_run = pictures.iter().filter(|picture| is_run(picture)).count() <= 1;
-    for ((picture, name), &shift_ns) in pictures.into_iter().zip(names).zip(&alignment.shifts_ns) {
+    let named = pictures.into_iter().zip(names).zip(parts);
+    for (((picture, name), part), &shift_ns) in named.zip(&alignment.shifts_ns) {
         let before = merged.origins.len();
         merged.origins.extend(picture.origins.into_iter().map(|origin| Origin {
             from_ns: origin.from_ns.saturating_add(shift_ns),
@@ -138,7 +141,7 @@ fn merge_as<'a>(
         for mut section in picture.sections {
             section.origin += before;
             if section.kind != SectionKind::Other && !is_only_run {
-                section.title = format!("{} of {name}", section.title);
+                section.title = format!("{} {part}", section.title);
             }
             let end_ns = shift_ns.saturating_add(picture.length_ns);
             let by = Shift { shift_ns, end_ns, length_ns: alignment.length_ns };

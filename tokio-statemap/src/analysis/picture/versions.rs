@@ -33,14 +33,19 @@ impl<'a> Picture<'a> {
         comparison: &Comparison,
         labels: &Labels,
     ) -> Self {
-        let mut pictures = Vec::with_capacity(before.len() + after.len());
+        let (mut pictures, mut parts) = (Vec::new(), Vec::new());
         for (when, timelines) in [("before", before), ("after", after)] {
             let is_one = timelines.len() == 1;
             for (index, timeline) in timelines.into_iter().enumerate() {
-                let title = match is_one {
-                    true => format!("the run {when}"),
-                    false => format!("run {} {when}", index + 1),
+                // There is little room for titles of sections.
+                let (title, part) = match is_one {
+                    true => (format!("the run {when}"), when.to_owned()),
+                    false => {
+                        let run = format!("run {} {when}", index + 1);
+                        (run.clone(), format!("of {run}"))
+                    }
                 };
+                parts.push(part);
                 let report = timeline.report();
                 pictures.push(Self::of_run(
                     Arc::new(timeline),
@@ -49,16 +54,12 @@ impl<'a> Picture<'a> {
                 ));
             }
         }
-        let mut picture = one_below_the_other(pictures);
+        let mut picture = one_below_the_other(pictures, &parts);
         picture.title = match &*labels.title {
             "" => "Before and after".to_owned(),
             title => format!("{title}: before and after"),
         };
         picture.host.clone_from(&labels.host);
-        // There is little room for titles.
-        for section in &mut picture.sections {
-            section.title = section.title.replace(" of the run ", " ");
-        }
         // The verdicts on single runs don't matter here.
         picture.verdict = Some(comparison.statement());
         let mut notes = comparison.sentences();

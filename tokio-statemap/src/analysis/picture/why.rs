@@ -287,7 +287,7 @@ impl Tables {
         if let Some(of_poll) = Blame::from_samples(timeline, poll) {
             let (frame, cause) = (of_poll.frames.heaviest(), of_poll.causes.heaviest());
             if let (Some(frame), Some(cause)) = (frame, cause) {
-                blame = Some([self.frame(frame), self.words.index(cause.clone())]);
+                blame = Some([self.frame(frame), self.words.index(cause.to_string())]);
             }
         }
         let mut samples = Vec::new();

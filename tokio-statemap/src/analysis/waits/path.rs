@@ -55,9 +55,21 @@ pub(in crate::analysis) fn frame_within<'a>(
     None
 }
 
-/// Returns the lines of the program from `frame` down: `src/shop.rs:22 > src/shop.rs:15`. Of many lines, those in the
-/// middle are left out.
+/// Returns the lines of the program from `frame` down: `src/shop.rs:22 > src/shop.rs:15`.
 pub(in crate::analysis) fn path_below(frame: &AwaitFrame) -> String {
+    lines_below(frame).join(ARROW)
+}
+
+/// Returns the same; `None` if it is one line, or none is known.
+pub(in crate::analysis) fn path_of_several(frame: &AwaitFrame) -> Option<String> {
+    let lines = lines_below(frame);
+    (lines.len() > 1).then(|| lines.join(ARROW))
+}
+
+const ARROW: &str = " > ";
+
+/// Returns the lines of the program from `frame` down. Of many lines, those in the middle are left out.
+fn lines_below(frame: &AwaitFrame) -> Vec<String> {
     const MOST_LINES: usize = 4;
     let (mut lines, mut at) = (Vec::new(), Some(frame));
     while let Some(frame) = at {
@@ -70,5 +82,5 @@ pub(in crate::analysis) fn path_below(frame: &AwaitFrame) -> String {
         let inner = lines.len() - (MOST_LINES - 1);
         lines.splice(1..inner, ["\u{2026}".to_owned()]);
     }
-    lines.join(" > ")
+    lines
 }

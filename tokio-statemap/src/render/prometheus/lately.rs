@@ -6,7 +6,7 @@ use crate::analysis::recent::Recent;
 use crate::analysis::waiting_now::{WaitingAt, waiting_now};
 use crate::render::prometheus::places::{MOST, OTHER};
 use crate::render::prometheus::text::{Kind, Text, seconds};
-use crate::symbols::StackFrame;
+use crate::symbols::{StackFrame, without_async};
 use crate::trace::timeline::Timeline;
 use crate::util::map::Map;
 use crate::util::source_path::shown;
@@ -110,5 +110,5 @@ fn place(frame: Option<&StackFrame>) -> [String; 2] {
 }
 
 fn name(frame: &StackFrame) -> String {
-    frame.function.trim_start_matches("async ").to_owned()
+    without_async(&frame.function).to_owned()
 }

@@ -2,6 +2,7 @@
 
 use super::layout::{COLUMNS, keep_right};
 use crate::analysis::{Report, TreeFrame, TreePlace};
+use crate::symbols::without_async;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 use crate::util::source_path::shown;
@@ -62,7 +63,7 @@ fn innermost<'a>(frame: &'a TreeFrame, outer: Option<&'a TreeFrame>, places: &mu
     let own = if frame.line.is_some() { Some(frame) } else { outer };
     if frame.awaits.is_empty() {
         let place = own.unwrap_or(frame);
-        let function = place.function.trim_start_matches("async ");
+        let function = without_async(&place.function);
         let text = match (&place.file, place.line) {
             (Some(file), Some(line)) => format!("{function} at {}:{line}", shown(file)),
             _ => function.to_owned(),

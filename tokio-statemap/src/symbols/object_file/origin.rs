@@ -2,7 +2,7 @@
 
 use super::package::package;
 use super::symbol_table::crate_of_symbol;
-use crate::symbols::FrameOrigin;
+use crate::symbols::{FrameOrigin, without_async};
 
 /// The facts about a function.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +80,7 @@ impl Known<'_> {
 
 /// Returns the crates in a function's name: the first segment, or those of both `T` and `U` in `<T as U>::f`.
 fn crates_of(function: &str) -> [Option<&str>; 2] {
-    let name = function.trim_start_matches("async ");
+    let name = without_async(function);
     match name.strip_prefix('<') {
         None => [first_segment(name), None],
         Some(inner) => {

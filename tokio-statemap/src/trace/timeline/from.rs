@@ -88,7 +88,7 @@ impl Timeline {
         timeline.apply_samples();
         #[cfg(feature = "tracing")]
         {
-            timeline.requests = crate::trace::requests::from_snapshot(snapshot, &timeline);
+            timeline.requests = super::spans::from_snapshot(snapshot, &timeline);
         }
         timeline
     }

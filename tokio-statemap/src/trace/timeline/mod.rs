@@ -16,7 +16,10 @@ mod pool_queue;
 mod sample;
 mod settings;
 mod shutdown;
+mod silence;
 mod span;
+#[cfg(all(feature = "tracing", feature = "record"))]
+mod spans;
 mod stack_end;
 mod steal;
 #[cfg(all(feature = "symbols", feature = "read"))]
@@ -55,11 +58,12 @@ pub use pool::{BlockingPool, ExhaustedPool};
 pub use sample::PollSample;
 #[cfg(all(test, feature = "read"))]
 pub(crate) use sample::limit_stacks;
+pub(crate) use sample::{FUTEX, Stack, blamed};
 #[cfg(feature = "read")]
 pub(crate) use sample::{MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
-pub(crate) use sample::{Stack, blamed};
 pub use settings::RecordSettings;
 pub(crate) use shutdown::{CutWait, Shutdown};
+pub(crate) use silence::{NOTICEABLE_NS, Silence, Silences};
 pub use span::Span;
 pub use task::{CarriedWait, Task};
 pub(crate) use tasks::{Known, Quiet, WaitingTask};

@@ -15,6 +15,12 @@ use crate::util::slow::Slow;
 pub(crate) const MOST_FRAMES: usize = 1 << 21;
 pub(crate) const MOST_FRAMES_OF_SAMPLE: usize = 1 << 16;
 
+/// The system call in which a thread waits for another one.
+pub(crate) const FUTEX: &str = "futex";
+
+/// The word between a system call and the file of its descriptor.
+const OF: &str = " of ";
+
 /// A sample of a long poll's stack: the functions that its thread was in at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -39,6 +45,17 @@ impl PollSample {
     /// Returns the function to blame: the innermost one of the program, or else of a dependency.
     pub fn blamed(&self) -> Option<&StackFrame> {
         blamed(&self.frames)
+    }
+
+    /// Returns the name of the system call that the thread was blocked in, and the file of its descriptor.
+    pub(crate) fn call(&self) -> Option<(&str, Option<&str>)> {
+        let blocked_in = self.blocked_in.as_deref()?;
+        Some(blocked_in.split_once(OF).map_or((blocked_in, None), |(call, of)| (call, Some(of))))
+    }
+
+    /// Returns whether the thread waited for another one.
+    pub(crate) fn waits_for_thread(&self) -> bool {
+        self.call().is_some_and(|(call, _)| call == FUTEX)
     }
 
     /// Returns the sort key of samples: thread, start of the poll, time.
@@ -173,7 +190,7 @@ impl Stack {
         if let Some(call) = &sample.blocked {
             let name = system_call(call.number);
             blocked_in = Some(match &call.descriptor {
-                Some(descriptor) => format!("{name} of {descriptor}"),
+                Some(descriptor) => format!("{name}{OF}{descriptor}"),
                 None => name.into_owned(),
             });
         }

@@ -12,7 +12,7 @@ pub(crate) use unnamed::UnnamedWaits;
 #[cfg(feature = "read")]
 pub(crate) use unnamed::{NamedCall, UnnamedChain};
 
-use crate::symbols::{FrameOrigin, StackFrame};
+use crate::symbols::{FrameOrigin, StackFrame, without_async};
 
 /// The maximum number of functions of one wait and of all waits when data is read. A recording
 /// keeps at most 8 chains of 128 functions per wait, and 2^20 functions in all.
@@ -181,7 +181,7 @@ impl std::fmt::Display for WaitLine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.at)?;
         match self.awaits {
-            Some(awaits) => write!(f, ", for {}", awaits.function.trim_start_matches("async ")),
+            Some(awaits) => write!(f, ", for {}", without_async(&awaits.function)),
             None => Ok(()),
         }
     }

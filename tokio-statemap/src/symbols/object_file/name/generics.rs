@@ -1,6 +1,7 @@
 //! Types in names, which may be longer than a page.
 
 use super::brackets::{end_of, split_last};
+use crate::symbols::frame::ASYNC;
 
 /// The longest list of types that is shown.
 const MAX_CHARS: usize = 60;
@@ -49,7 +50,7 @@ fn body(list: &str) -> Option<String> {
     let (path, last) = split_last(list).filter(|_| !list.contains(','))?;
     let path = super::closure::without_closures(path);
     match last {
-        _ if last.starts_with("{async_") => Some(format!("async {path}")),
+        _ if last.starts_with("{async_") => Some(format!("{ASYNC}{path}")),
         _ if last.starts_with("{closure") => Some(format!("closure of {path}")),
         _ => None,
     }

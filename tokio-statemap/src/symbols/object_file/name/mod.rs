@@ -8,6 +8,8 @@ pub(super) use brackets::split_last;
 pub(in crate::symbols) use closure::Body;
 pub(super) use closure::{body, defined_in};
 
+use crate::symbols::frame::ASYNC;
+
 /// Returns `true` if `name` is a symbol, which includes the path of the function, rather than the function's own name.
 pub(super) fn is_mangled(name: &str) -> bool {
     rustc_demangle::try_demangle(name).is_ok()
@@ -25,7 +27,7 @@ pub(in crate::symbols) fn demangle(symbol: &str) -> String {
 pub(in crate::symbols) fn readable(path: &str, body: Option<Body>) -> String {
     let name = generics::shortened(&without_impl(&closure::without_closures(path)));
     match body {
-        Some(Body::Async) => format!("async {name}"),
+        Some(Body::Async) => format!("{ASYNC}{name}"),
         _ => name,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AwaitFrame, Wait};
-use crate::symbols::{FrameOrigin, StackFrame};
+use crate::symbols::{FrameOrigin, StackFrame, without_async};
 
 /// A function of a chain, and the place that it is called from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +32,7 @@ pub(super) struct Call<'a> {
 
 impl Located {
     fn is_async(&self) -> bool {
-        // Without full debug information, some functions have no path: `an async fn`.
-        self.frame.function.starts_with("async ") || self.frame.function.starts_with("an async ")
+        self.frame.is_async() || self.frame.is_nameless_async()
     }
 
     fn is_same_place(&self, other: &Self) -> bool {
@@ -179,7 +178,7 @@ impl<'a> Essential<'a> {
         }
         self.is_inside = located.frame.origin != FrameOrigin::Program;
         if located.frame.origin == FrameOrigin::Runtime {
-            if located.frame.function.starts_with("an async ") {
+            if located.frame.is_nameless_async() {
                 if let Some(module) = located.frame.file.as_deref().and_then(module_of) {
                     located.frame.function = format!("an async fn of {module}").into();
                 }
@@ -208,7 +207,7 @@ impl Essential<'_> {
     /// nothing else tells them from the receiver. The first one who asks a cell waits for the value, and all others for a permit.
     fn tell_more(&mut self, called: &Located) {
         let Some(last) = self.kept.last_mut() else { return };
-        let name = last.frame.function.trim_start_matches("async ");
+        let name = without_async(&last.frame.function);
         let (is_channel, is_cell) =
             (name == OF_CHANNEL, name.trim_start_matches("an async fn of ").starts_with(OF_CELL));
         if !is_channel && !is_cell {
@@ -244,9 +243,9 @@ fn is_instrumented(frame: &StackFrame) -> bool {
 }
 
 /// Returns `true` for an async function without a name that begins where the function of `call`
-/// does. Inlined functions have no name in builds without full debug information.
+/// does.
 fn is_unnamed_at(frame: &StackFrame, call: &Call<'_>) -> bool {
-    frame.function.starts_with("an async ")
+    frame.is_nameless_async()
         && frame.line == Some(call.line)
         && frame.file.as_deref().is_some_and(|file| file.ends_with(call.file))
 }
@@ -332,7 +331,7 @@ fn is_before(earlier: &[Located], later: &[Located]) -> bool {
     // Each line of a function has an address of its own in the one that it is inlined into. A timer's waker is cloned even if its
     // time has come, so the function most likely went on from there. Functions without a name may be different ones.
     let is_inlined = a.inlined_in.is_some() && a.inlined_in == b.inlined_in;
-    let has_name = a.frame.function.starts_with("async ");
+    let has_name = a.frame.is_async();
     let is_timer = earlier.last().is_some_and(|leaf| leaf.frame.function.contains("::time::"));
     let is_other_line = is_elsewhere && has_name && is_timer && a.frame.line != b.frame.line;
     a.call == b.call && (is_elsewhere || is_next) || is_inlined && is_other_line

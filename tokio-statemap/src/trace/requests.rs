@@ -4,24 +4,10 @@
 //! of the whole run. The parts of a span's time come from the states of its task, so they are known for the newest
 //! spans only.
 
-#[cfg(all(feature = "tracing", feature = "record"))]
-mod causes;
-#[cfg(all(feature = "tracing", feature = "record"))]
-mod from_spans;
-#[cfg(all(feature = "tracing", feature = "record"))]
-mod parts;
-#[cfg(all(feature = "tracing", feature = "record"))]
-mod silences;
-#[cfg(all(test, feature = "tracing", tokio_unstable))]
-mod tests;
-
-#[cfg(all(feature = "tracing", feature = "record"))]
-pub(crate) use from_spans::from_snapshot;
-
 use std::fmt;
 
 use crate::trace::profile::PerCall;
-use crate::trace::timeline::TaskKey;
+use crate::trace::task_key::TaskKey;
 
 /// The spans of `tracing` that a recording saw, by name and selected fields.
 ///

@@ -1,11 +1,12 @@
 //! Splits the time of a span by what the timeline knows about its tasks.
 
-use crate::trace::requests::causes::{Places, Stretch, Sums};
-use crate::trace::requests::silences::Silences;
+use super::causes::{Places, Stretch, Sums};
+use super::silences::silences;
 use crate::trace::requests::{PartState, Parts};
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Poll, Task, TaskKey, Timeline};
+use crate::trace::timeline::{Poll, Silence, Silences, Task, TaskKey, Timeline};
 use crate::trace::wait_id::WaitId;
+use crate::trace::woken_by::WokenBy;
 
 /// A span in ns.
 #[derive(Clone, Debug)]
@@ -64,7 +65,7 @@ impl<'a> Splitter<'a> {
         for stretches in &mut splitter.workers {
             crate::util::sort::by_key(stretches, |stretch| stretch.from_ns);
         }
-        splitter.silences = Silences::find(timeline, &splitter.workers);
+        splitter.silences = silences(timeline, &splitter.workers);
         splitter
     }
 
@@ -192,8 +193,15 @@ impl<'a> Splitter<'a> {
                 sums.add(PartState::Waiting, place, waits_ns);
             }
         }
-        if let Some(silence) = poll.and_then(|poll| self.silences.before(poll, ready_ns)) {
-            add(&[silence], (known_from, ready_ns), PartState::Late, sums);
+        let is_by_runtime = poll.is_some_and(|poll| poll.woken_by() == Some(WokenBy::Runtime));
+        let silence = self.silences.before(ready_ns).filter(|_| is_by_runtime);
+        if let Some(Silence { from_ns, to_ns, by: place }) = silence {
+            add(
+                &[Stretch { from_ns, to_ns, place }],
+                (known_from, ready_ns),
+                PartState::Late,
+                sums,
+            );
         }
         parts.ready_ns += known_to - ready_ns;
         let worker = poll.and_then(Poll::worker).and_then(|n| self.workers.get(n as usize));

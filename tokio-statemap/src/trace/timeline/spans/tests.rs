@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::parts::{SpanTimes, Splitter};
-use super::{PartState, Parts, Request, Requests};
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::PerCall;
+use crate::trace::requests::{PartState, Parts, Request, Requests};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, Poll, PollSample, Task, TaskKey, Timeline, Wait};
 use crate::trace::wait_id::WaitId;

@@ -1,19 +1,25 @@
-//! Makes the table from the spans of a snapshot and its timeline.
+//! Makes the table of requests from the spans of a snapshot, and splits their time by the states of their tasks.
+
+mod causes;
+mod parts;
+mod silences;
+#[cfg(all(test, tokio_unstable))]
+mod tests;
 
 use crate::recorder::spans::{ClosedSpan, NO_TASK};
 use crate::trace::profile::PerCall;
-use crate::trace::requests::causes::Sums;
-use crate::trace::requests::parts::{SpanTimes, Splitter};
 use crate::trace::requests::{Cause, LONGEST, Parts, Request, RequestSpan, Requests};
 use crate::trace::snapshot::{Snapshot, task_id};
 use crate::trace::timeline::{TaskKey, Timeline};
+use causes::Sums;
+use parts::{SpanTimes, Splitter};
 
 /// The most places that are kept of one kind of spans, and of a single span.
 const CAUSES: usize = 8;
 const CAUSES_OF_ONE: usize = 2;
 
 /// Returns what the spans of a snapshot took. `timeline` is that of the snapshot.
-pub(crate) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Requests {
+pub(super) fn from_snapshot(snapshot: &Snapshot, timeline: &Timeline) -> Requests {
     let seen = &snapshot.capture.spans;
     let mut rows = Vec::new();
     let mut found = split_all(snapshot, timeline, seen.sums.len());
