@@ -2,7 +2,6 @@
 
 use super::blame::{is_same, tells_no_more};
 use super::poll::PollAt;
-use super::resumed::is_async;
 use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline};
 use crate::util::map::Map;
 
@@ -75,7 +74,7 @@ impl SeenBeside {
         let number = |frame: &StackFrame| seen_in.get(&function(frame)).map_or(0, |seen| seen.0);
         // An async function of a task that is polled has done nothing for a lock but call what is seen to run.
         let is_often =
-            |frame: &&StackFrame| !is_async(frame) && 3 * number(frame) >= 2 * seen_beside;
+            |frame: &&StackFrame| !frame.is_async() && 3 * number(frame) >= 2 * seen_beside;
         let mut found: Option<&[&StackFrame]> = None;
         for stack in &stacks {
             let Some(first) = stack.iter().position(&is_often) else { continue };

@@ -17,7 +17,7 @@ use super::long_polls::{self, LongPoll, NotCompared};
 use super::own_time::OwnTime;
 use super::place::Place;
 use super::poll::PollAt;
-use super::resumed::{is_async, last_waited_in};
+use super::resumed::last_waited_in;
 use super::sampled::{self, Unsampled};
 use super::spelling::Spelling;
 use crate::trace::timeline::{StackFrame, Timeline};
@@ -387,7 +387,7 @@ impl Group {
         let beside = frame.as_ref().and_then(|frame| SeenBeside::find(timeline, &at, frame));
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let mut seen = frame.iter().chain(&callers);
-        let waited_in = match frame.is_none() || seen.any(is_async) {
+        let waited_in = match frame.is_none() || seen.any(StackFrame::is_async) {
             true => Vec::new(),
             false => last_waited_in(timeline, self.polls.iter().map(|poll| (poll.at, poll.own_ns))),
         };

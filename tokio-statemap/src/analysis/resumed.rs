@@ -44,8 +44,3 @@ pub(super) fn waited_in(timeline: &Timeline, wait: WaitId) -> Vec<StackFrame> {
     }
     functions
 }
-
-/// Returns whether it is an async function, as it is named in a stack.
-pub(super) fn is_async(frame: &StackFrame) -> bool {
-    frame.is_async()
-}

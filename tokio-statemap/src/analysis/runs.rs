@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::place::Place;
-use super::resumed::is_async;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{AwaitFrame, FrameOrigin, PollSample, Task, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
@@ -152,8 +151,10 @@ fn of_wait(wait: &Wait, is_of_library: bool) -> Option<&str> {
 /// Returns the outermost async function of the program that is on a stack, or else, for a library's task, its outermost function.
 fn of_sample(sample: &PollSample, is_of_library: bool) -> Option<&str> {
     let frames = || sample.frames.iter().rev();
-    let found =
-        outermost(frames().filter(|frame| is_async(frame) || !is_named(frame)), is_of_library);
+    let found = outermost(
+        frames().filter(|frame| frame.is_async() || frame.is_nameless_async()),
+        is_of_library,
+    );
     let any = || is_of_library.then(|| outermost(frames(), true)).flatten();
     found.or_else(any)
 }
@@ -165,13 +166,8 @@ fn outermost<'a>(
 ) -> Option<&'a str> {
     let mut own = frames
         .filter(|frame| frame.origin == FrameOrigin::Program && frame.file.is_some())
-        .skip_while(|frame| is_of_library && !is_named(frame));
-    own.next().filter(|frame| is_named(frame)).map(|frame| &*frame.function)
-}
-
-/// Returns `false` for an async function that is inlined and of which nothing but that is known: `an async fn`.
-fn is_named(frame: &StackFrame) -> bool {
-    !frame.function.starts_with("an async ")
+        .skip_while(|frame| is_of_library && frame.is_nameless_async());
+    own.next().filter(|frame| !frame.is_nameless_async()).map(|frame| &*frame.function)
 }
 
 #[cfg(test)]

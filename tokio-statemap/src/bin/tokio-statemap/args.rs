@@ -363,9 +363,7 @@ impl RenderArgs {
             );
         }
         if self.requests && format != Format::Csv {
-            refuse(
-                "`--requests` is for CSV, as other formats have the requests beside all else: write a .csv, or leave it out",
-            );
+            refuse("`--requests` is for CSV: write a .csv, or leave it out");
         }
         match format {
             Format::Parquet => {
