@@ -10,14 +10,13 @@ use crate::recorder::black_box::sent::{added, change, place};
 use crate::recorder::black_box::{Left, Sent, modules};
 use crate::recorder::chains::table::Places;
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::{Held, lock, lock_unless, try_lock};
 use crate::recorder::process;
 use crate::recorder::store::tap::Tapped;
 use crate::recorder::waits::names;
 use crate::sys::signal::without_fatal_signals;
-use crate::sys::sync::MutexGuard;
 use crate::util::clean::clean;
 use crate::util::message::warn;
-use crate::util::sync::{lock, try_lock};
 
 /// The time between two rounds: what a SIGKILL loses.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -37,12 +36,7 @@ pub(crate) fn open(recorder: &Shared) {
     if config.black_box == BlackBox::Off {
         return;
     }
-    // In the child of a fork, it may stay locked for ever.
-    let locked = match process::is_forked() {
-        true => try_lock(&recorder.black_box),
-        false => Some(lock(&recorder.black_box)),
-    };
-    let Some(mut journal) = locked else { return };
+    let Some(mut journal) = lock_unless(&recorder.black_box, process::is_forked) else { return };
     if journal.as_ref().is_some_and(Journal::is_of_this_process) {
         return;
     }
@@ -136,7 +130,7 @@ pub(crate) fn close(recorder: &Shared, are_written: bool) {
 }
 
 /// Locks the journal. The program may be about to end, so it doesn't wait for long.
-fn lock_soon(recorder: &Shared) -> Option<MutexGuard<'_, Option<Journal>>> {
+fn lock_soon(recorder: &Shared) -> Option<Held<'_, Option<Journal>>> {
     for _ in 0..100 {
         if let Some(locked) = try_lock(&recorder.black_box) {
             return Some(locked);

@@ -21,6 +21,7 @@ use crate::recorder::clock::{Account, TickScale};
 use crate::recorder::hot::Shared;
 use crate::recorder::kept::capture::KeptRecords;
 pub(crate) use crate::recorder::kept::capture::Then;
+use crate::recorder::locks::lock;
 use crate::recorder::lost::Lost;
 use crate::recorder::machine::CpuLimit;
 use crate::recorder::memory::Memory;
@@ -33,7 +34,6 @@ use crate::recorder::watch::Samples;
 use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::window::Window;
 use crate::recorder::window::before::WindowsBefore;
-use crate::util::sync::lock;
 
 /// The state of a recorder at one moment.
 #[derive(Debug)]

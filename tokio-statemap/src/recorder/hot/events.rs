@@ -11,11 +11,11 @@ use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
+use crate::recorder::locks::lock;
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
 use crate::recorder::wakes::Wake;
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
-use crate::util::sync::lock;
 
 impl Shared {
     /// Runs the body of a hook: `fast_path` if a single record is most likely enough, `slow_path` if more is to be

@@ -30,6 +30,9 @@ use crate::recorder::hot::roots::Roots;
 use crate::recorder::hot::runtime::RecordedRuntime;
 use crate::recorder::hot::thread_recorder::ThreadRecorder;
 use crate::recorder::kept::Kept;
+#[cfg(has_black_box)]
+use crate::recorder::locks::BLACK_BOX;
+use crate::recorder::locks::{FALLBACK, LAST, Lock, lock};
 use crate::recorder::machine::Machine;
 use crate::recorder::process;
 use crate::recorder::record::Kind;
@@ -40,8 +43,6 @@ use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::watch::listeners::Listeners;
 #[cfg(feature = "html")]
 use crate::recorder::watch::listeners::PageListeners;
-use crate::sys::sync::Mutex;
-use crate::util::sync::lock;
 
 /// The state shared by all hooks of one runtime and the background thread.
 #[derive(Debug)]
@@ -59,23 +60,23 @@ pub(crate) struct Shared {
     pub(crate) version: OnceLock<String>,
     pub(crate) machine: Machine,
     /// The samples of the long polls.
-    pub(crate) samples: Mutex<Samples>,
+    pub(crate) samples: Lock<Samples, LAST>,
     /// The samples of what polls computed.
-    pub(crate) cpu: Mutex<CpuSamples>,
+    pub(crate) cpu: Lock<CpuSamples, LAST>,
     pub(crate) listeners: Listeners,
     #[cfg(feature = "html")]
     pub(crate) page_listeners: PageListeners,
     pub(crate) wakers: Wakers,
     #[cfg(has_black_box)]
-    pub(crate) black_box: Mutex<Option<Journal>>,
+    pub(crate) black_box: Lock<Option<Journal>, BLACK_BOX>,
     /// Called with each box that an earlier process of this program has left.
     #[cfg(has_black_box)]
     pub(crate) when_left: OnceLock<WhenLeft>,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
-    idle: Mutex<Vec<Box<ThreadRecorder>>>,
+    idle: Lock<Vec<Box<ThreadRecorder>>, LAST>,
     /// Used by threads whose thread-local values are destroyed.
-    fallback: Mutex<Option<Box<ThreadRecorder>>>,
+    fallback: Lock<Option<Box<ThreadRecorder>>, FALLBACK>,
     /// Called once the runtime has started its threads.
     when_built: fn(&Self),
     this: Weak<Self>,
@@ -93,18 +94,18 @@ impl Shared {
             runtime: RecordedRuntime::default(),
             version: OnceLock::new(),
             machine: Machine::new(kept.config.stacks),
-            samples: Mutex::default(),
-            cpu: Mutex::default(),
+            samples: Lock::default(),
+            cpu: Lock::default(),
             listeners: Listeners::default(),
             #[cfg(feature = "html")]
             page_listeners: PageListeners::default(),
             wakers: Wakers::default(),
             #[cfg(has_black_box)]
-            black_box: Mutex::default(),
+            black_box: Lock::default(),
             #[cfg(has_black_box)]
             when_left: OnceLock::new(),
-            idle: Mutex::default(),
-            fallback: Mutex::default(),
+            idle: Lock::default(),
+            fallback: Lock::default(),
             when_built,
             this: Weak::clone(this),
             kept,

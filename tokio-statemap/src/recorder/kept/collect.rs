@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use crate::recorder::kept::Kept;
 use crate::recorder::kept::limits::{chunks_in_all, spare_chunks};
+use crate::recorder::locks::lock;
 use crate::recorder::process;
 use crate::recorder::store::buffer::Buffer;
-use crate::util::sync::lock;
 
 /// The number of empty chunks that a thread is given for each chunk that it filled since the last collection, as the
 /// next one may be later.

@@ -7,13 +7,12 @@ use std::time::Duration;
 use crate::config::Keep;
 use crate::recorder::kept::Kept;
 use crate::recorder::kept::limits::{batch_events, chunk_records, chunks_in_all};
+use crate::recorder::locks::{Held, lock, try_lock};
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::eviction::{Eviction, Limits};
 use crate::recorder::process;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{RecordWriter, Segment};
-use crate::sys::sync::MutexGuard;
-use crate::util::sync::{lock, try_lock};
 
 /// The time before and after one of the longest polls of the run that is pinned.
 const AROUND: Duration = Duration::from_millis(20);
@@ -140,7 +139,7 @@ impl Kept {
     /// Locks the eviction if nobody else does. Usually there is nothing to evict, and what can't be done now is done by
     /// the next caller. A hook never waits for a capture. It waits for another thread that evicts only if that one has
     /// been preempted for so long that memory would grow without bound.
-    fn lock_eviction(&self) -> Option<MutexGuard<'_, Eviction>> {
+    fn lock_eviction(&self) -> Option<Held<'_, Eviction>> {
         match try_lock(&self.eviction) {
             // The store's lock is released before waiting: the evicting thread needs it.
             None if self.is_far_beyond() => Some(lock(&self.eviction)),

@@ -1,22 +1,8 @@
-//! Keeps full chunks, what evicted records left, and the windows, behind locks that only this module takes.
+//! Keeps full chunks, what evicted records left, and the windows, behind [locks](crate::recorder::locks) that only this
+//! module takes.
 //!
 //! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and
 //! ends windows, and [`capture`] copies what is kept at one moment.
-//!
-//! # The order of locks
-//!
-//! A lock is only waited for by a thread that holds none of those after it:
-//!
-//! 1. `eviction`, by whoever evicts.
-//! 2. `memory`. Whoever evicts holds both, so nothing is evicted while it is locked. Only a capture, and a count of
-//!    what is lost, wait for `eviction` while they hold `memory`, and whoever evicts never waits for `memory`.
-//! 3. `windows`. The mode is only changed while it is locked.
-//! 4. `late`, which a hook may wait for, but not in the child of a fork. Nothing waits for another lock while it is
-//!    locked.
-//! 5. `buffers`, and the reading side of one of them.
-//! 6. `store`.
-//!
-//! Whoever holds the lock of a black box may wait for all of these. It is only waited for by a thread that holds none.
 
 pub(crate) mod capture;
 mod collect;
@@ -32,6 +18,11 @@ pub(crate) use collect::{AHEAD, Filled};
 
 use crate::config::CollectorConfig;
 use crate::recorder::clock::{Clock, Rate};
+#[cfg(test)]
+use crate::recorder::locks::Held;
+use crate::recorder::locks::{
+    BUFFERS, EVICTION, LATE, Lock, MEMORY, STORE, WINDOWS, lock, try_lock,
+};
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::Eviction;
 use crate::recorder::process;
@@ -42,10 +33,7 @@ use crate::recorder::store::segment::{RecordWriter, StreamId};
 use crate::recorder::window::Windows;
 use crate::recorder::window::late_tasks::LateTasks;
 use crate::recorder::window::mode::RecorderMode;
-#[cfg(test)]
-use crate::sys::sync::MutexGuard;
-use crate::sys::sync::{self, Mutex};
-use crate::util::sync::{lock, try_lock};
+use crate::sys::sync;
 
 /// Identifies a recorder: never 0, and never reused.
 pub(crate) type RecorderId = u64;
@@ -57,17 +45,17 @@ pub(crate) struct Kept {
     pub(crate) config: CollectorConfig,
     pub(crate) clock: Clock,
     pub(crate) mode: Arc<RecorderMode>,
-    eviction: Mutex<Eviction>,
-    memory: Mutex<Memory>,
-    windows: Mutex<Windows>,
+    eviction: Lock<Eviction, EVICTION>,
+    memory: Lock<Memory, MEMORY>,
+    windows: Lock<Windows, WINDOWS>,
     /// The late tasks of the current window.
-    late: Mutex<Arc<LateTasks>>,
+    late: Lock<Arc<LateTasks>, LATE>,
     /// The time at which the last window began, in ticks.
     window_from: AtomicU64,
     /// `true` if a hook ran while nothing was recorded.
     ran_while_off: AtomicBool,
-    buffers: Mutex<Vec<&'static Buffer>>,
-    store: Mutex<Store>,
+    buffers: Lock<Vec<&'static Buffer>, BUFFERS>,
+    store: Lock<Store, STORE>,
     streams: AtomicU32,
     /// `true` if any thread filled a chunk since full ones were last collected.
     has_full_chunks: AtomicBool,
@@ -90,14 +78,14 @@ impl Kept {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             clock,
             mode: Arc::new(RecorderMode::new()),
-            eviction: Mutex::new(Eviction::new(limits::pinned_events(&config))),
-            memory: Mutex::default(),
-            windows: Mutex::default(),
-            late: Mutex::new(Arc::new(LateTasks::new())),
+            eviction: Lock::new(Eviction::new(limits::pinned_events(&config))),
+            memory: Lock::default(),
+            windows: Lock::default(),
+            late: Lock::new(Arc::new(LateTasks::new())),
             window_from: AtomicU64::new(0),
             ran_while_off: AtomicBool::new(false),
-            buffers: Mutex::default(),
-            store: Mutex::new(Store::new(limits::chunk_records(&config), config.max_events)),
+            buffers: Lock::default(),
+            store: Lock::new(Store::new(limits::chunk_records(&config), config.max_events)),
             streams: AtomicU32::new(0),
             has_full_chunks: AtomicBool::new(false),
             found_chunks: AtomicUsize::new(0),
@@ -191,15 +179,15 @@ impl Kept {
 #[cfg(test)]
 #[allow(dead_code, reason = "each build has other tests")]
 impl Kept {
-    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+    pub(crate) fn store(&self) -> Held<'_, Store> {
         lock(&self.store)
     }
 
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+    pub(crate) fn memory(&self) -> Held<'_, Memory> {
         lock(&self.memory)
     }
 
-    pub(crate) fn windows(&self) -> MutexGuard<'_, Windows> {
+    pub(crate) fn windows(&self) -> Held<'_, Windows> {
         lock(&self.windows)
     }
 

@@ -1,10 +1,10 @@
 //! Finds where a task was spawned, in what is kept.
 
 use crate::recorder::kept::Kept;
+use crate::recorder::locks::lock;
 use crate::recorder::record::reader::{Entry, Notes};
 use crate::recorder::record::{LocationId, Record};
 use crate::recorder::store::segment::{Segment, StreamId};
-use crate::util::sync::lock;
 
 impl Kept {
     /// Returns where `task` was spawned, as far as that is known. There may be a million records to search.

@@ -7,14 +7,13 @@ use std::time::Duration;
 use crate::config::Keep;
 use crate::recorder::clock::Found;
 use crate::recorder::kept::Kept;
+use crate::recorder::locks::{Held, lock, lock_unless, try_lock};
 use crate::recorder::process;
 #[cfg(has_black_box)]
 use crate::recorder::store::tap::Tapped;
 use crate::recorder::window::late_tasks::{self, LateTasks};
 use crate::recorder::window::mode::Mode;
 use crate::recorder::window::{Window, Windows};
-use crate::sys::sync::MutexGuard;
-use crate::util::sync::{lock, try_lock};
 
 impl Kept {
     /// Starts recording, after calling `prepare`. Has no effect if recording is started.
@@ -41,9 +40,9 @@ impl Kept {
     /// Stops recording, and then calls `finish`. Returns whether recording was started.
     pub(crate) fn stop(&self, finish: impl FnOnce()) -> bool {
         // In the child of a fork it may stay locked for ever.
-        let windows =
-            if process::is_forked() { try_lock(&self.windows) } else { Some(lock(&self.windows)) };
-        let Some(mut windows) = windows else { return false };
+        let Some(mut windows) = lock_unless(&self.windows, process::is_forked) else {
+            return false;
+        };
         let was_started = std::mem::replace(&mut windows.is_wanted, false);
         if was_started {
             self.mode.change(|_| Some(Mode::Off));
@@ -117,11 +116,7 @@ impl Kept {
     #[inline(never)]
     fn split_window(&self, to: u64, from: u64) {
         // The child of a fork doesn't wait: there, the length of the poll that spans the jump may be wrong.
-        let windows = match process::is_there() {
-            true => Some(lock(&self.windows)),
-            false => try_lock(&self.windows),
-        };
-        let Some(mut windows) = windows else { return };
+        let Some(mut windows) = lock_unless(&self.windows, || !process::is_there()) else { return };
         let Some(Window { from: began, to: None, .. }) = windows.all.last().copied() else {
             return;
         };
@@ -158,13 +153,12 @@ impl Kept {
         self.lock_late(process::is_forked).map(|late| Arc::clone(&late))
     }
 
-    /// Locks the late tasks. The child of a fork doesn't wait: another thread of the parent may have had the lock.
+    /// Locks the late tasks, but doesn't wait in the child of a fork.
     pub(in crate::recorder) fn lock_late(
         &self,
         is_forked: impl FnOnce() -> bool,
-    ) -> Option<MutexGuard<'_, Arc<LateTasks>>> {
-        // This is asked only if the lock is taken, as it is a system call.
-        try_lock(&self.late).or_else(|| (!is_forked()).then(|| lock(&self.late)))
+    ) -> Option<Held<'_, Arc<LateTasks>>> {
+        lock_unless(&self.late, is_forked)
     }
 
     /// Declares that tasks may be spawned before the first start.

@@ -10,12 +10,12 @@ use super::Tools;
 use super::looked_at::AwakeId;
 use crate::recorder::clock;
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::look::{Doing, Look};
 use crate::recorder::watch::cpu::{CpuSamples, MOST_STACKS, Sampled};
 use crate::sys::threads;
 use crate::sys::threads::stack::{Answer, Request, RunningStack};
-use crate::util::sync::lock;
 
 /// The least CPU time of a thread between two samples of what it computes.
 const BETWEEN: Duration = Duration::from_millis(10);

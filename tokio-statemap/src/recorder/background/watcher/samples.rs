@@ -1,8 +1,8 @@
 //! Decides which samples are kept.
 
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::watch::{Sample, Samples};
-use crate::util::sync::lock;
 
 /// The most samples that are kept of a recorder's polls.
 const MAX_SAMPLES: usize = 4096;

@@ -1,13 +1,13 @@
 //! Finds out why a sample has no functions.
 
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::unwind::Unwinder;
 use crate::recorder::watch::{NoStack, Sample};
 use crate::sys::filter;
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{Memory, Unavailable};
-use crate::util::sync::lock;
 
 /// Counts a sample without functions.
 pub(super) fn count(recorder: &Shared, why: NoStack) {
