@@ -331,7 +331,7 @@ impl Collector {
 
     /// Declares that tasks may be spawned before the first start, which is delayed.
     pub(crate) fn expect_late_start(&self) {
-        self.recorder.kept.expect_late_start();
+        self.recorder.kept.current.expect_late_start();
     }
 
     /// Removes all kept events and returns them, sorted by time over all threads. The next call
@@ -629,7 +629,7 @@ impl Collector {
     }
 
     fn summarize(&self, mut snapshot: Snapshot) -> Summary {
-        snapshot.keep_rate(&self.recorder.kept.sums_rate);
+        snapshot.keep_rate(&self.recorder.kept.clock.sums_rate);
         Summary::from_snapshot(&snapshot)
     }
 

@@ -210,7 +210,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     let scale = kept.clock.scale();
     Round {
         now,
-        refused: lost.refused_events.saturating_sub(kept.refused_at_drain()),
+        refused: lost.refused_events.saturating_sub(kept.lost_so_far.refused_at_drain()),
         reentrant: lost.reentrant_events,
         windows: change(&mut sent.windows, &windows).then,
         is_full,

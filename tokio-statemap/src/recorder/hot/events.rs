@@ -161,7 +161,7 @@ impl Shared {
         location: Option<&'static Location<'static>>,
     ) {
         if self.kept.mode.get() == Mode::Off {
-            self.kept.mark_ran_while_off();
+            self.kept.current.mark_ran_while_off();
         }
         self.record(|thread, ticks| {
             self.note_location(thread, ticks, location);
@@ -291,7 +291,7 @@ impl Shared {
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.runtime_may_be_built(threads);
         if !self.kept.is_recording() {
-            self.kept.mark_ran_while_off();
+            self.kept.current.mark_ran_while_off();
         }
         if self.kept.config.trace_target.tracks_workers() {
             self.record(|thread, ticks| thread.push(self, ticks, Kind::ThreadStart, 0));
@@ -387,7 +387,7 @@ impl Shared {
                 write(thread);
             }
             Unavailable::Reentrant => {
-                self.kept.count_reentrant_event();
+                self.kept.lost_so_far.count_reentrant();
             }
         }
     }

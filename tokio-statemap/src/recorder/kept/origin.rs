@@ -17,7 +17,7 @@ impl Kept {
     /// Returns where a record says that `task` was spawned. Searches from the youngest records on, so that a chunk that
     /// is handed over meanwhile is found in the store.
     fn recorded_origin(&self, task: u64) -> Option<LocationId> {
-        let buffers = self.buffers();
+        let buffers = self.buffers.all();
         let mut found = None;
         for buffer in &buffers {
             let in_buffer =

@@ -57,7 +57,7 @@ impl PollOwners {
 
 /// Returns the worker that the thread of `stream` is.
 fn worker(recorder: &Shared, stream: StreamId) -> Option<u32> {
-    for buffer in recorder.kept.buffers() {
+    for buffer in recorder.kept.buffers.all() {
         if buffer.read(|of, _, _| of) == Some(stream) {
             return buffer.watched.worker();
         }
