@@ -11,7 +11,6 @@ use crate::recorder::hot::Shared;
 use crate::recorder::hot::locations;
 use crate::recorder::hot::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::hot::worker;
-use crate::recorder::locks::lock;
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_wait};
 use crate::recorder::wakes::Wake;
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
@@ -380,11 +379,7 @@ impl Shared {
     fn record_without_thread(&self, why: Unavailable, write: &dyn Fn(&mut ThreadRecorder)) {
         match why {
             Unavailable::Destroyed => {
-                let mut thread = lock(&self.fallback);
-                let thread = thread.get_or_insert_with(|| self.new_thread_recorder());
-                // The fallback is shared by threads, so the worker is unknown each time.
-                thread.worker_is_stale = true;
-                write(thread);
+                self.with_fallback(write);
             }
             Unavailable::Reentrant => {
                 self.kept.lost_so_far.count_reentrant();

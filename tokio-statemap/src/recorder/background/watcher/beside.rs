@@ -172,7 +172,7 @@ impl Tools {
         self.budget.start();
         let (addresses, is_complete) = self.frames(stack);
         let is_dropped = recorder.kept.is_dropped();
-        let beside = &mut lock(&recorder.samples).beside;
+        let beside = &mut lock(&recorder.watch.samples).beside;
         if beside.len() == MOST {
             beside.retain(|sample| !is_dropped(sample.ticks));
         }

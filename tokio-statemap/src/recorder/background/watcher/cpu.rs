@@ -152,7 +152,7 @@ impl Tools {
             self.cpu.counted(id).cpu_ns += cpu_ns;
             // The worker may not have been looked at for a long time, and the stack says nothing about that time.
             let known_ns = cpu_ns.min(MOST_NS);
-            let mut samples = lock(&recorder.cpu);
+            let mut samples = lock(&recorder.watch.cpu);
             samples.add(addresses, known_ns);
             samples.others.add(Sampled { samples: 0, cpu_ns: cpu_ns - known_ns });
         }

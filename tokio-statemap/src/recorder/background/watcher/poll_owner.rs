@@ -38,7 +38,7 @@ impl PollOwners {
         }
         if task & ROOT != 0 {
             let number = u32::try_from(task & !ROOT).ok();
-            return number.and_then(|number| recorder.roots.location(number));
+            return number.and_then(|number| recorder.runtime.roots.location(number));
         }
         if let Some(&known) = self.known.get(&task) {
             return known;

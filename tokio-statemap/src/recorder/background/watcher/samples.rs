@@ -10,7 +10,7 @@ const MAX_SAMPLES: usize = 4096;
 /// Keeps a sample, if there is room for it.
 pub(super) fn add(recorder: &Shared, sample: Sample) {
     let is_dropped = recorder.kept.is_dropped();
-    lock(&recorder.samples).add(sample, &|sample| is_dropped(sample.ticks));
+    lock(&recorder.watch.samples).add(sample, &|sample| is_dropped(sample.ticks));
 }
 
 impl Samples {

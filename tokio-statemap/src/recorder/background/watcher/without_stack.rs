@@ -11,7 +11,7 @@ use crate::sys::threads::stack::{Memory, Unavailable};
 
 /// Counts a sample without functions.
 pub(super) fn count(recorder: &Shared, why: NoStack) {
-    lock(&recorder.samples).no_stacks.add(why, 1);
+    lock(&recorder.watch.samples).no_stacks.add(why, 1);
 }
 
 /// Counts the reason if `sample` has no functions.
@@ -138,6 +138,6 @@ mod tests {
     fn where_the_system_tells_nothing_is_noted() {
         let recorder = crate::recorder::Recorder::new(crate::config::CollectorConfig::default());
         note_no_state(&recorder);
-        assert_eq!(lock(&recorder.samples).no_stacks, Default::default());
+        assert_eq!(lock(&recorder.watch.samples).no_stacks, Default::default());
     }
 }
