@@ -25,7 +25,7 @@ use crate::recorder::background::sample_pool;
 #[cfg(feature = "html")]
 use crate::recorder::background::stalled_since;
 #[cfg(has_recover)]
-use crate::recorder::black_box::{Left, WhenLeft};
+use crate::recorder::black_box::Left;
 use crate::recorder::lost::Lost;
 use crate::recorder::root_future::Root;
 use crate::recorder::watch::MIN_THRESHOLD;
@@ -215,7 +215,7 @@ impl Collector {
     /// Calls `f` with each black box that an earlier process of this program has left, as soon as it is found.
     #[cfg(has_recover)]
     pub(crate) fn when_left(&self, f: Box<dyn Fn(&Left) + Send + Sync>) {
-        _ = self.recorder.when_left.set(WhenLeft(f));
+        self.recorder.black_box.when_left(f);
     }
 
     /// Ends the black box, and removes it if the outputs were written.
@@ -326,12 +326,12 @@ impl Collector {
     /// # }
     /// ```
     pub fn set_version(&self, version: &str) {
-        self.recorder.version.get_or_init(|| version.to_owned());
+        self.recorder.runtime.version.get_or_init(|| version.to_owned());
     }
 
     /// Declares that tasks may be spawned before the first start, which is delayed.
     pub(crate) fn expect_late_start(&self) {
-        self.recorder.kept.expect_late_start();
+        self.recorder.kept.current.expect_late_start();
     }
 
     /// Removes all kept events and returns them, sorted by time over all threads. The next call
@@ -469,13 +469,13 @@ impl Collector {
             let mask = Mask::of_this_thread();
             move |path: &Path| mask.during(|| f(path))
         };
-        lock(&self.recorder.page_listeners.0).push(Arc::new(f));
+        lock(&self.recorder.watch.page_listeners.0).push(Arc::new(f));
     }
 
     /// Returns the functions that were given to [`on_dump`](Self::on_dump).
     #[cfg(feature = "html")]
     pub(crate) fn page_listeners(&self) -> Vec<OnPage> {
-        lock(&self.recorder.page_listeners.0).clone()
+        lock(&self.recorder.watch.page_listeners.0).clone()
     }
 
     #[cfg(feature = "html")]
@@ -578,7 +578,7 @@ impl Collector {
         notify: Box<Notify>,
     ) {
         let (threshold, missed) = (threshold.max(MIN_THRESHOLD), AtomicU64::new(0));
-        self.recorder.listeners.add(Listener { threshold, wants, notify, missed });
+        self.recorder.watch.listeners.add(Listener { threshold, wants, notify, missed });
         // Threads in long polls may otherwise be skipped until their next sample.
         self.recorder.watch_all();
     }
@@ -629,7 +629,7 @@ impl Collector {
     }
 
     fn summarize(&self, mut snapshot: Snapshot) -> Summary {
-        snapshot.keep_rate(&self.recorder.kept.sums_rate);
+        snapshot.keep_rate(&self.recorder.kept.clock.sums_rate);
         Summary::from_snapshot(&snapshot)
     }
 

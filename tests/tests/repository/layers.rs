@@ -28,7 +28,7 @@ const MODULES: &[&[&str]] = &[
 
 /// The modules of the recorder, the lowest first: see `recorder/mod.rs`.
 const RECORDER: &[&[&str]] = &[
-    &["boxed", "id_map", "lost"],
+    &["boxed", "id_map", "locks", "lost"],
     &["task_id"],
     &["record"],
     &["clock"],

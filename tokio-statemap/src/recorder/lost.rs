@@ -1,6 +1,7 @@
 //! The events that were emitted but are not kept.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of events that were emitted but are not kept, by cause.
 ///
@@ -28,6 +29,56 @@ impl Lost {
         self.refused_events
             .saturating_add(self.dropped_events)
             .saturating_add(self.reentrant_events)
+    }
+}
+
+/// The events of one recorder that are not kept, counted as they go. Those that hooks refuse are counted by threads.
+#[derive(Debug, Default)]
+pub(crate) struct LostSoFar {
+    dropped_events: AtomicU64,
+    /// The time before which all events were dropped or are pinned, in ticks.
+    dropped_until: AtomicU64,
+    /// Events beyond `max_events` that a drain found, with `keep = "first"`.
+    refused_at_drain: AtomicU64,
+    reentrant_events: AtomicU64,
+}
+
+impl LostSoFar {
+    /// Counts events that were evicted. All up to `until` are dropped or pinned.
+    pub(crate) fn count_dropped(&self, events: u64, until: u64) {
+        self.dropped_events.fetch_add(events, Ordering::Relaxed);
+        self.dropped_until.store(until, Ordering::Relaxed);
+    }
+
+    /// Counts the events that a drain took and that were beyond `max_events`.
+    pub(crate) fn count_drained(&self, refused: u64, dropped: u64) {
+        self.refused_at_drain.fetch_add(refused, Ordering::Relaxed);
+        self.dropped_events.fetch_add(dropped, Ordering::Relaxed);
+    }
+
+    /// Counts an event that a hook emitted while another hook ran on its thread.
+    pub(crate) fn count_reentrant(&self) {
+        self.reentrant_events.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn dropped_until(&self) -> u64 {
+        self.dropped_until.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many events were refused because more than `max_events` had been kept when they were drained. A box
+    /// has them.
+    #[cfg(has_black_box)]
+    pub(crate) fn refused_at_drain(&self) -> u64 {
+        self.refused_at_drain.load(Ordering::Relaxed)
+    }
+
+    /// Returns all that are lost, with those that are `refused` and `dropped` beside what is counted here.
+    pub(crate) fn with(&self, refused: u64, dropped: u64) -> Lost {
+        Lost {
+            refused_events: refused + self.refused_at_drain.load(Ordering::Relaxed),
+            dropped_events: dropped + self.dropped_events.load(Ordering::Relaxed),
+            reentrant_events: self.reentrant_events.load(Ordering::Relaxed),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The recorder: the path from a runtime hook to a record in memory, the records that are kept, and captures of them.
 //!
-//! A [`Recorder`] composes the parts, and nothing below knows it. Each line imports only from those above it, which
-//! `tests/tests/repository/layers.rs` checks:
+//! A [`Recorder`] composes the parts, and nothing below knows it. They are the fields of [`Shared`], of which [`Kept`] is
+//! the one for records. Each line imports only from those above it, which `tests/tests/repository/layers.rs` checks:
 //!
+//! - [`locks`]: the locks, and their order.
 //! - [`record`]: records of 16 bytes. [`clock`]: ticks, and how they relate to time.
 //! - [`window`]: whether anything is recorded, and when it was.
 //! - [`store`]: the chunks that threads fill, and full ones in memory, by time.
@@ -34,6 +35,7 @@ pub(crate) mod id_map;
 #[cfg(all(test, tokio_unstable))]
 mod jump_tests;
 mod kept;
+pub(crate) mod locks;
 pub(crate) mod lost;
 mod machine;
 pub(crate) mod memory;

@@ -44,7 +44,7 @@ impl<F> Root<F> {
         let tracked = recorder.filter(|recorder| recorder.kept.config.trace_target.tracks_tasks());
         let seen = tracked.map(|recorder| {
             let seen = RootRecorder {
-                number: recorder.roots.acquire(location),
+                number: recorder.runtime.roots.acquire(location),
                 recorder: Arc::clone(recorder),
                 worker: RootWorker::new(),
                 wakes: recorder.kept.config.knows_wakes_of_roots().then(RootWakes::default),
@@ -122,7 +122,7 @@ impl Drop for RootRecorder {
     fn drop(&mut self) {
         waking::root_ends();
         self.recorder.task_terminated(self.id(), || None);
-        self.recorder.roots.release(self.number);
+        self.recorder.runtime.roots.release(self.number);
     }
 }
 

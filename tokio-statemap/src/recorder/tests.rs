@@ -205,7 +205,7 @@ fn no_record_is_lost_where_a_writer_is_interrupted() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::SeqCst) {
-                let buffer = recorder.kept.buffers().first().copied();
+                let buffer = recorder.kept.buffers.all().first().copied();
                 buffer.and_then(|buffer| buffer.read(|_, _, chunk| chunk.interrupt()));
             }
         });

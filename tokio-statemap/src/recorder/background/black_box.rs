@@ -10,14 +10,13 @@ use crate::recorder::black_box::sent::{added, change, place};
 use crate::recorder::black_box::{Left, Sent, modules};
 use crate::recorder::chains::table::Places;
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::{lock, lock_unless, try_lock};
 use crate::recorder::process;
 use crate::recorder::store::tap::Tapped;
 use crate::recorder::waits::names;
 use crate::sys::signal::without_fatal_signals;
-use crate::sys::sync::MutexGuard;
 use crate::util::clean::clean;
 use crate::util::message::warn;
-use crate::util::sync::{lock, try_lock};
 
 /// The time between two rounds: what a SIGKILL loses.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -37,12 +36,9 @@ pub(crate) fn open(recorder: &Shared) {
     if config.black_box == BlackBox::Off {
         return;
     }
-    // In the child of a fork, it may stay locked for ever.
-    let locked = match process::is_forked() {
-        true => try_lock(&recorder.black_box),
-        false => Some(lock(&recorder.black_box)),
+    let Some(mut journal) = lock_unless(&recorder.black_box.journal, process::is_forked) else {
+        return;
     };
-    let Some(mut journal) = locked else { return };
     if journal.as_ref().is_some_and(Journal::is_of_this_process) {
         return;
     }
@@ -69,9 +65,7 @@ fn name(recorder: &Shared, left: &Left) {
     warn(format_args!(
         "{program} (process {pid}) did not end in order: `tokio-statemap recover {path}` shows what it did"
     ));
-    if let Some(found) = recorder.when_left.get() {
-        (found.0)(left);
-    }
+    recorder.black_box.tell_of(left);
 }
 
 /// Writes the boxes that are due. Returns after which time one is due next.
@@ -88,7 +82,11 @@ pub(super) fn write_due(recorders: &[Arc<Shared>]) -> Option<Duration> {
 /// Writes what was recorded since the last round, if a round is due or this `is_last`. Returns after which time the
 /// next is due.
 pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
-    let mut locked = if is_last { lock_soon(recorder)? } else { try_lock(&recorder.black_box)? };
+    let mut locked = if is_last {
+        recorder.black_box.lock_soon()?
+    } else {
+        try_lock(&recorder.black_box.journal)?
+    };
     let journal = locked.as_mut()?;
     let kept = &recorder.kept;
     if journal.is_over() || !journal.is_of_this_process() {
@@ -128,22 +126,11 @@ pub(crate) fn write(recorder: &Shared, is_last: bool) -> Option<Duration> {
 /// Removes the box, as the outputs were written; or keeps it, if they couldn't be.
 pub(crate) fn close(recorder: &Shared, are_written: bool) {
     // If a file system doesn't answer, the box stays.
-    let Some(mut locked) = lock_soon(recorder) else { return };
+    let Some(mut locked) = recorder.black_box.lock_soon() else { return };
     if let Some(mut journal) = locked.take() {
         recorder.kept.take_tapped(None);
         journal.keep(!are_written);
     }
-}
-
-/// Locks the journal. The program may be about to end, so it doesn't wait for long.
-fn lock_soon(recorder: &Shared) -> Option<MutexGuard<'_, Option<Journal>>> {
-    for _ in 0..100 {
-        if let Some(locked) = try_lock(&recorder.black_box) {
-            return Some(locked);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    None
 }
 
 fn origin(recorder: &Shared) -> Origin {
@@ -153,7 +140,7 @@ fn origin(recorder: &Shared) -> Origin {
         pid: std::process::id(),
         program: program.map(|path| path.to_string_lossy().into_owned()),
         runtime: recorder.runtime.name(),
-        version: recorder.version.get().cloned(),
+        version: recorder.runtime.version.get().cloned(),
         config: kept.config.clone(),
         zero: kept.first_window().unwrap_or_default(),
         utc_at_zero: kept.utc_at_zero(),
@@ -169,12 +156,12 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     let lost = kept.lost(0, u64::MAX);
     let (windows, is_full) = (kept.all_windows(), kept.is_full());
     let roots: Vec<Option<Place>> =
-        recorder.roots.locations().iter().map(|location| location.map(place)).collect();
+        recorder.runtime.roots.locations().iter().map(|location| location.map(place)).collect();
     let locations = recorder.locations.to_vec();
     let new_locations = locations.get(sent.locations..).unwrap_or_default();
     let locations = added(&mut sent.locations, new_locations.iter().map(|at| place(at)).collect());
     let (samples, beside, dropped_samples, no_stacks) = {
-        let samples = lock(&recorder.samples);
+        let samples = lock(&recorder.watch.samples);
         let count = samples.all.len() as u64 + samples.dropped;
         // Once there is no room for more, others may be replaced by each new one.
         let is_due = sent.samples.len() < samples.all.len() || count >= sent.sampled + SOME;
@@ -189,7 +176,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
         (change, beside, samples.dropped, samples.no_stacks)
     };
     let cpu = {
-        let cpu = lock(&recorder.cpu);
+        let cpu = lock(&recorder.watch.cpu);
         let of_stacks: u64 = cpu.stacks.iter().map(|(_, sampled)| sampled.samples).sum();
         let all = of_stacks + cpu.others.samples;
         // All of them are written each time.
@@ -216,7 +203,7 @@ fn round(recorder: &Shared, now: u64, sent: &mut Sent) -> Round {
     let scale = kept.clock.scale();
     Round {
         now,
-        refused: lost.refused_events.saturating_sub(kept.refused_at_drain()),
+        refused: lost.refused_events.saturating_sub(kept.lost_so_far.refused_at_drain()),
         reentrant: lost.reentrant_events,
         windows: change(&mut sent.windows, &windows).then,
         is_full,

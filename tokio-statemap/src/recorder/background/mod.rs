@@ -68,7 +68,7 @@ pub(crate) fn start_thread(recorder: &Shared) {
 
 /// Has the watcher look at all threads that have recorded so far.
 pub(crate) fn watch_all(recorder: &Shared) {
-    for buffer in recorder.kept.buffers() {
+    for buffer in recorder.kept.buffers.all() {
         woken::add(recorder, buffer);
     }
 }

@@ -109,7 +109,7 @@ fn a_thread_that_fills_chunks_gets_empty_ones() {
     start_thread(&recorder);
     let since = Instant::now();
     let mut id = 0;
-    let spare = || recorder.kept.buffers().first().map_or(0, |buffer| buffer.spare());
+    let spare = || recorder.kept.buffers.all().first().map_or(0, |buffer| buffer.spare());
     while spare() == 0 {
         assert!(since.elapsed() < Duration::from_secs(60), "it was never given one");
         recorder.task_spawned(id, None);
@@ -119,7 +119,7 @@ fn a_thread_that_fills_chunks_gets_empty_ones() {
     while !process::sleeps() && since.elapsed() < Duration::from_secs(1) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let has_filled = || recorder.kept.buffers().iter().any(|buffer| buffer.has_filled());
+    let has_filled = || recorder.kept.buffers.all().iter().any(|buffer| buffer.has_filled());
     (id..id + 200).for_each(|id| recorder.task_spawned(id, None));
     while has_filled() {
         assert!(since.elapsed() < Duration::from_secs(60), "it was never collected");
@@ -140,11 +140,11 @@ fn without_locks_that_a_fork_left_there_is_no_exchange() {
     let windows = recorder.kept.windows();
     assert!(!recorder.kept.is_free());
     drop(windows);
-    let late = recorder.kept.lock_late(|| false).expect("it is free");
+    let late = recorder.kept.current.lock_late(|| false).expect("it is free");
     assert!(!recorder.kept.is_free());
     // A hook doesn't wait for it in the child of a fork.
-    assert!(recorder.kept.lock_late(|| true).is_none());
+    assert!(recorder.kept.current.lock_late(|| true).is_none());
     drop(late);
-    assert!(recorder.kept.lock_late(|| true).is_some());
+    assert!(recorder.kept.current.lock_late(|| true).is_some());
     assert!(recorder.kept.is_free());
 }

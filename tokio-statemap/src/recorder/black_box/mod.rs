@@ -9,27 +9,18 @@ mod find;
 pub(crate) mod format;
 pub(crate) mod journal;
 mod modules;
+mod own;
 mod place;
 pub(crate) mod sent;
-
-use std::fmt;
 
 #[cfg(feature = "read")]
 pub use find::{Found, find, folders, is_live, owner};
 pub(crate) use modules::modules;
+pub(crate) use own::OwnBox;
 pub(crate) use place::Left;
 #[cfg(feature = "read")]
 pub(crate) use place::{lives, open, paths};
 pub(crate) use sent::Sent;
-
-/// A function for the boxes that earlier processes of this program have left.
-pub(crate) struct WhenLeft(pub(crate) Box<dyn Fn(&Left) + Send + Sync>);
-
-impl fmt::Debug for WhenLeft {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WhenLeft")
-    }
-}
 
 /// Returns whether a file that begins so is one of a black box.
 #[cfg(feature = "read")]

@@ -21,6 +21,7 @@ use crate::recorder::clock::{Account, TickScale};
 use crate::recorder::hot::Shared;
 use crate::recorder::kept::capture::KeptRecords;
 pub(crate) use crate::recorder::kept::capture::Then;
+use crate::recorder::locks::lock;
 use crate::recorder::lost::Lost;
 use crate::recorder::machine::CpuLimit;
 use crate::recorder::memory::Memory;
@@ -33,7 +34,6 @@ use crate::recorder::watch::Samples;
 use crate::recorder::watch::cpu::CpuSamples;
 use crate::recorder::window::Window;
 use crate::recorder::window::before::WindowsBefore;
-use crate::util::sync::lock;
 
 /// The state of a recorder at one moment.
 #[derive(Debug)]
@@ -148,8 +148,8 @@ impl Capture {
             kept.clock.check_source();
         }
         let records = kept.records(then);
-        let samples = lock(&recorder.samples).clone();
-        let cpu = lock(&recorder.cpu).clone();
+        let samples = lock(&recorder.watch.samples).clone();
+        let cpu = lock(&recorder.watch.cpu).clone();
         let steal = recorder.machine.steal_counts();
         let waiting = cell::waiting_tasks(kept.id);
         #[cfg(feature = "tracing")]
@@ -164,7 +164,7 @@ impl Capture {
         let mut capture = Self {
             config: kept.config.clone(),
             runtime: recorder.runtime.name(),
-            version: recorder.version.get().cloned(),
+            version: recorder.runtime.version.get().cloned(),
             utc_at_zero: kept.utc_at_zero(),
             scale,
             zero,
@@ -178,6 +178,7 @@ impl Capture {
             pinned: Vec::new(),
             ended: Vec::new(),
             root_locations: recorder
+                .runtime
                 .roots
                 .locations()
                 .into_iter()

@@ -18,7 +18,7 @@ mod source;
 pub(crate) mod tests;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anchors::Anchors;
@@ -46,6 +46,8 @@ pub(crate) struct Clock {
     rate: AtomicU64,
     /// `true` if the kernel took another clock source since.
     lost_source: AtomicBool,
+    /// The rate by which summaries convert sums; set by the first summary that knows the rate well.
+    pub(crate) sums_rate: OnceLock<Rate>,
 }
 
 impl Clock {
@@ -70,6 +72,7 @@ impl Clock {
             interval_ticks: AtomicU64::new(if source.is_instant() { u64::MAX } else { 0 }),
             rate: AtomicU64::new(Rate::ONE.to_bits()),
             lost_source: AtomicBool::new(false),
+            sums_rate: OnceLock::new(),
             source,
         }
     }

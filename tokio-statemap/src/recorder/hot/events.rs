@@ -15,7 +15,6 @@ use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn, pack_w
 use crate::recorder::wakes::Wake;
 use crate::recorder::window::mode::{self, GlobalMode, Mode, WindowId};
 use crate::sys::tsc;
-use crate::util::sync::lock;
 
 impl Shared {
     /// Runs the body of a hook: `fast_path` if a single record is most likely enough, `slow_path` if more is to be
@@ -161,7 +160,7 @@ impl Shared {
         location: Option<&'static Location<'static>>,
     ) {
         if self.kept.mode.get() == Mode::Off {
-            self.kept.mark_ran_while_off();
+            self.kept.current.mark_ran_while_off();
         }
         self.record(|thread, ticks| {
             self.note_location(thread, ticks, location);
@@ -291,7 +290,7 @@ impl Shared {
         self.runtime.is_hooked.store(true, Ordering::Relaxed);
         self.runtime_may_be_built(threads);
         if !self.kept.is_recording() {
-            self.kept.mark_ran_while_off();
+            self.kept.current.mark_ran_while_off();
         }
         if self.kept.config.trace_target.tracks_workers() {
             self.record(|thread, ticks| thread.push(self, ticks, Kind::ThreadStart, 0));
@@ -380,14 +379,10 @@ impl Shared {
     fn record_without_thread(&self, why: Unavailable, write: &dyn Fn(&mut ThreadRecorder)) {
         match why {
             Unavailable::Destroyed => {
-                let mut thread = lock(&self.fallback);
-                let thread = thread.get_or_insert_with(|| self.new_thread_recorder());
-                // The fallback is shared by threads, so the worker is unknown each time.
-                thread.worker_is_stale = true;
-                write(thread);
+                self.with_fallback(write);
             }
             Unavailable::Reentrant => {
-                self.kept.count_reentrant_event();
+                self.kept.lost_so_far.count_reentrant();
             }
         }
     }

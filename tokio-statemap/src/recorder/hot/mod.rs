@@ -16,68 +16,53 @@ pub(crate) mod runtimes;
 pub(crate) mod spans;
 pub(crate) mod thread_recorder;
 pub(crate) mod tokio_hooks;
+mod unowned;
 pub(crate) mod woken;
 pub(crate) mod worker;
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 #[cfg(has_black_box)]
-use crate::recorder::black_box::{WhenLeft, journal::Journal};
+use crate::recorder::black_box::OwnBox;
 use crate::recorder::calls::profile::Profiles;
 use crate::recorder::chains::wakers::Wakers;
 use crate::recorder::hot::locations::Locations;
-use crate::recorder::hot::roots::Roots;
 use crate::recorder::hot::runtime::RecordedRuntime;
-use crate::recorder::hot::thread_recorder::ThreadRecorder;
+use crate::recorder::hot::unowned::Unowned;
 use crate::recorder::kept::Kept;
 use crate::recorder::machine::Machine;
-use crate::recorder::process;
-use crate::recorder::record::Kind;
 #[cfg(feature = "tracing")]
 use crate::recorder::spans::Spans;
-use crate::recorder::watch::Samples;
-use crate::recorder::watch::cpu::CpuSamples;
-use crate::recorder::watch::listeners::Listeners;
-#[cfg(feature = "html")]
-use crate::recorder::watch::listeners::PageListeners;
-use crate::sys::sync::Mutex;
-use crate::util::sync::lock;
+use crate::recorder::watch::Watch;
 
 /// The state shared by all hooks of one runtime and the background thread.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// Everything that is recorded as records, and what decides whether that is done.
     pub(crate) kept: Kept,
+    /// The runtime, and the program that runs it.
+    pub(crate) runtime: RecordedRuntime,
+    /// The spawn locations of tasks.
+    pub(crate) locations: Locations,
     /// The counts of calls of instrumented functions.
     pub(crate) functions: Arc<Profiles>,
     /// The spans of `tracing`.
     #[cfg(feature = "tracing")]
     pub(crate) spans: Arc<Spans>,
-    pub(crate) locations: Locations,
-    pub(crate) roots: Roots,
-    pub(crate) runtime: RecordedRuntime,
-    /// The program's version, if it was set.
-    pub(crate) version: OnceLock<String>,
+    /// The time that the host took, and the CPU limit.
     pub(crate) machine: Machine,
-    /// The samples of the long polls.
-    pub(crate) samples: Mutex<Samples>,
-    /// The samples of what polls computed.
-    pub(crate) cpu: Mutex<CpuSamples>,
-    pub(crate) listeners: Listeners,
-    #[cfg(feature = "html")]
-    pub(crate) page_listeners: PageListeners,
+    /// The samples of long polls, and the listeners for these.
+    pub(crate) watch: Watch,
+    /// The watch over the wakers of tasks.
     pub(crate) wakers: Wakers,
+    /// The file that survives the process.
     #[cfg(has_black_box)]
-    pub(crate) black_box: Mutex<Option<Journal>>,
-    /// Called with each box that an earlier process of this program has left.
-    #[cfg(has_black_box)]
-    pub(crate) when_left: OnceLock<WhenLeft>,
-    /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
-    #[expect(clippy::vec_box)]
-    idle: Mutex<Vec<Box<ThreadRecorder>>>,
-    /// Used by threads whose thread-local values are destroyed.
-    fallback: Mutex<Option<Box<ThreadRecorder>>>,
-    /// Called once the runtime has started its threads.
+    pub(crate) black_box: OwnBox,
+    /// The thread recorders that belong to no thread.
+    unowned: Unowned,
+    /// The start of the background thread, which is above this module.
     when_built: fn(&Self),
+    /// The reference from which others get theirs.
     this: Weak<Self>,
 }
 
@@ -85,26 +70,17 @@ impl Shared {
     /// Creates the state. `when_built` is called once the runtime has started its threads.
     pub(crate) fn new(kept: Kept, when_built: fn(&Self)) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
+            runtime: RecordedRuntime::default(),
+            locations: Locations::default(),
             functions: Profiles::new(kept.id, Arc::clone(&kept.mode)),
             #[cfg(feature = "tracing")]
             spans: Spans::new(kept.id, Arc::clone(&kept.mode), kept.config.max_events),
-            locations: Locations::default(),
-            roots: Roots::default(),
-            runtime: RecordedRuntime::default(),
-            version: OnceLock::new(),
             machine: Machine::new(kept.config.stacks),
-            samples: Mutex::default(),
-            cpu: Mutex::default(),
-            listeners: Listeners::default(),
-            #[cfg(feature = "html")]
-            page_listeners: PageListeners::default(),
+            watch: Watch::default(),
             wakers: Wakers::default(),
             #[cfg(has_black_box)]
-            black_box: Mutex::default(),
-            #[cfg(has_black_box)]
-            when_left: OnceLock::new(),
-            idle: Mutex::default(),
-            fallback: Mutex::default(),
+            black_box: OwnBox::default(),
+            unowned: Unowned::default(),
             when_built,
             this: Weak::clone(this),
             kept,
@@ -114,36 +90,5 @@ impl Shared {
     /// Returns a weak reference to this.
     pub(crate) fn this(&self) -> Weak<Self> {
         Weak::clone(&self.this)
-    }
-
-    pub(crate) fn new_thread_recorder(&self) -> Box<ThreadRecorder> {
-        let idle = lock(&self.idle).pop();
-        if let Some(mut thread) = idle {
-            thread.begin(self.kept.take_unused());
-            return thread;
-        }
-        let (buffer, writer, rings) = self.kept.new_buffer();
-        ThreadRecorder::new(buffer, writer, rings)
-    }
-
-    /// Takes back the recorder of a thread that ends.
-    pub(crate) fn retire(&self, mut thread: Box<ThreadRecorder>) {
-        // The watcher may have looked at the thread's buffer when the process was forked.
-        if process::is_forked() {
-            return std::mem::forget(thread);
-        }
-        if thread.buffer.is_used() {
-            // This lets `LiveTasks` forget the thread.
-            thread.push(self, self.kept.clock.ticks(), Kind::End, 0);
-        }
-        thread.buffer.watched.set_thread(0);
-        thread.reassign(&self.kept);
-        lock(&self.idle).push(thread);
-    }
-
-    /// Returns how many idle thread recorders wait for a thread.
-    #[cfg(all(test, statemap_loom))]
-    pub(crate) fn idle_thread_recorders(&self) -> usize {
-        lock(&self.idle).len()
     }
 }

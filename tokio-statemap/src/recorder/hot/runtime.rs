@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
+use crate::recorder::hot::roots::Roots;
 use crate::recorder::hot::{Shared, runtimes};
 
 /// The runtime of a recorder.
@@ -13,6 +14,10 @@ use crate::recorder::hot::{Shared, runtimes};
 pub(crate) struct RecordedRuntime {
     /// Its name, once known, if it has one.
     name: OnceLock<String>,
+    /// The version of the program, if it was set.
+    pub(crate) version: OnceLock<String>,
+    /// The futures passed to its `block_on`.
+    pub(crate) roots: Roots,
     /// Set by the first hook that runs inside the runtime.
     id: OnceLock<Id>,
     /// The number of its workers, set with `id`.

@@ -9,6 +9,7 @@ use crate::recorder::hot::locations::KnownLocations;
 use crate::recorder::hot::reading::{self, LastReading};
 use crate::recorder::hot::{Shared, profile, woken};
 use crate::recorder::kept::{Kept, RecorderId};
+use crate::recorder::process;
 use crate::recorder::record::{Kind, LocationId, Record};
 #[cfg(feature = "tracing")]
 use crate::recorder::spans::Spans;
@@ -86,7 +87,7 @@ impl ThreadRecorder {
     fn enter_window(&mut self, kept: &Kept) {
         let window = kept.mode.window();
         if self.window != window {
-            self.late = kept.late();
+            self.late = kept.current.late(process::is_forked);
             self.worker_is_stale = true;
             self.worker_is_from_earlier = self.worker.is_some();
             self.polled = NO_TASK;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::config::Keep;
 use crate::recorder::kept::Kept;
+use crate::recorder::locks::lock;
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::pinned::PinnedWindow;
 use crate::recorder::store::oldest::first_of;
 use crate::recorder::store::segment::{Segment, events_of, records_until};
 use crate::recorder::window::{Window, Windows};
-use crate::util::sync::lock;
 
 /// The effect of a capture on the recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Collecting: full chunks go to the store, and threads that fill many are given as many empty ones.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::recorder::kept::Kept;
 use crate::recorder::kept::limits::{chunks_in_all, spare_chunks};
+use crate::recorder::locks::lock;
 use crate::recorder::process;
 use crate::recorder::store::buffer::Buffer;
-use crate::util::sync::lock;
 
 /// The number of empty chunks that a thread is given for each chunk that it filled since the last collection, as the
 /// next one may be later.
@@ -30,18 +30,34 @@ impl Filled {
     }
 }
 
+/// The notes of threads for whoever collects full chunks next.
+#[derive(Debug, Default)]
+pub(super) struct SinceCollected {
+    /// `true` if any of them filled a chunk.
+    has_full_chunks: AtomicBool,
+    /// The number of empty chunks that they [found](Kept::find_writer) by themselves.
+    found_chunks: AtomicUsize,
+}
+
+impl SinceCollected {
+    /// Returns whether a thread may find one more empty chunk by itself, if all of them may find so many.
+    pub(super) fn may_find(&self, most: usize) -> bool {
+        self.found_chunks.fetch_add(1, Ordering::Relaxed) < most
+    }
+}
+
 impl Kept {
     /// Moves full chunks to the store, gives threads empty ones, and evicts.
     pub(crate) fn collect(&self) -> Filled {
         // The chunks that threads found by themselves are collected now.
-        self.found_chunks.store(0, Ordering::Relaxed);
+        self.since_collected.found_chunks.store(0, Ordering::Relaxed);
         let of = spare_chunks(&self.config);
         // There may be thousands of threads, most of which do nothing.
-        if !self.has_full_chunks.swap(false, Ordering::Acquire) {
+        if !self.since_collected.has_full_chunks.swap(false, Ordering::Acquire) {
             return Filled { chunks: 0, of };
         }
         let (mut filled, mut spare, mut most) = (Vec::new(), 0, 0);
-        for buffer in self.buffers() {
+        for buffer in self.buffers.all() {
             let (chunks, has) = buffer.collect(&self.store);
             spare += has;
             if chunks > 0 {
@@ -58,13 +74,13 @@ impl Kept {
 
     /// Returns whether there is anything to collect.
     pub(crate) fn has_full_chunks(&self) -> bool {
-        self.has_full_chunks.load(Ordering::Acquire)
+        self.since_collected.has_full_chunks.load(Ordering::Acquire)
     }
 
     /// Has the background thread collect a chunk that a thread has filled.
     pub(crate) fn has_filled_chunk(&self) {
         // Whoever collects sees the chunks of all threads that set this since the last time.
-        self.has_full_chunks.swap(true, Ordering::AcqRel);
+        self.since_collected.has_full_chunks.swap(true, Ordering::AcqRel);
         process::wake();
     }
 
@@ -104,7 +120,7 @@ impl Kept {
     /// from it at once since the last time. Returns how many chunks all threads have left.
     pub(crate) fn take_back(&self, ahead: usize) -> usize {
         let mut left = 0;
-        for buffer in self.buffers() {
+        for buffer in self.buffers.all() {
             left += buffer.take_back(&self.store, ahead);
         }
         left
@@ -135,7 +151,7 @@ mod tests {
         let in_all = chunks_in_all(&recorder.kept.config);
         assert_eq!((in_all, spare_chunks(&recorder.kept.config)), (64, 32));
         let mut threads: Vec<_> = (0..THREADS).map(|_| recorder.new_thread_recorder()).collect();
-        let spare = || recorder.kept.buffers().iter().map(|b| b.spare()).collect::<Vec<_>>();
+        let spare = || recorder.kept.buffers.all().iter().map(|b| b.spare()).collect::<Vec<_>>();
         threads.iter_mut().for_each(|thread| fill(&recorder, thread, 9));
         recorder.kept.collect();
         assert_eq!(spare(), [1; THREADS]);

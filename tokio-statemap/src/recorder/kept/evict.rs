@@ -1,19 +1,17 @@
 //! Keeps the store within `max_events`: with `keep = "first"` recording ends, with `keep = "last"` the oldest records
 //! are evicted.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::config::Keep;
 use crate::recorder::kept::Kept;
 use crate::recorder::kept::limits::{batch_events, chunk_records, chunks_in_all};
+use crate::recorder::locks::{Held, lock, try_lock};
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::eviction::{Eviction, Limits};
 use crate::recorder::process;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{RecordWriter, Segment};
-use crate::sys::sync::MutexGuard;
-use crate::util::sync::{lock, try_lock};
 
 /// The time before and after one of the longest polls of the run that is pinned.
 const AROUND: Duration = Duration::from_millis(20);
@@ -28,9 +26,7 @@ impl Kept {
     #[cold]
     #[inline(never)]
     pub(crate) fn find_writer(&self) -> Option<RecordWriter> {
-        if !process::is_there()
-            || self.found_chunks.fetch_add(1, Ordering::Relaxed) >= chunks_in_all(&self.config)
-        {
+        if !process::is_there() || !self.since_collected.may_find(chunks_in_all(&self.config)) {
             return None;
         }
         match try_lock(&self.store) {
@@ -140,7 +136,7 @@ impl Kept {
     /// Locks the eviction if nobody else does. Usually there is nothing to evict, and what can't be done now is done by
     /// the next caller. A hook never waits for a capture. It waits for another thread that evicts only if that one has
     /// been preempted for so long that memory would grow without bound.
-    fn lock_eviction(&self) -> Option<MutexGuard<'_, Eviction>> {
+    fn lock_eviction(&self) -> Option<Held<'_, Eviction>> {
         match try_lock(&self.eviction) {
             // The store's lock is released before waiting: the evicting thread needs it.
             None if self.is_far_beyond() => Some(lock(&self.eviction)),
@@ -149,13 +145,12 @@ impl Kept {
     }
 
     fn count_dropped(&self, events: u64, eviction: &Eviction) {
-        self.dropped_events.fetch_add(events, Ordering::Relaxed);
-        self.dropped_until.store(eviction.done_until(), Ordering::Relaxed);
+        self.lost_so_far.count_dropped(events, eviction.done_until());
     }
 
     /// Returns a test of whether the records of a time, in ticks, are dropped and not pinned.
     pub(crate) fn is_dropped(&self) -> impl Fn(u64) -> bool {
-        let dropped_until = self.dropped_until.load(Ordering::Relaxed);
+        let dropped_until = self.lost_so_far.dropped_until();
         move |ticks| {
             ticks < dropped_until
                 // While something is evicted, nothing counts as dropped.
@@ -171,13 +166,13 @@ impl Kept {
         let until_ticks = lock(&self.store).evictable_until(kept);
         let Some(until_ticks) = until_ticks.max(at_least) else { return false };
         // This loop is separate, as both need much stack.
-        for buffer in lock(&self.buffers).iter() {
+        for buffer in self.buffers.lock().iter() {
             buffer.seal(&self.store);
         }
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;
-        for buffer in lock(&self.buffers).iter() {
+        for buffer in self.buffers.lock().iter() {
             events += buffer.take_until(until_ticks, &mut eviction.staged, &self.store);
         }
         let mut store = lock(&self.store);
@@ -220,7 +215,7 @@ impl Kept {
 
     /// Moves all records from the threads' buffers to the store.
     pub(crate) fn flush(&self) {
-        for buffer in self.buffers() {
+        for buffer in self.buffers.all() {
             buffer.flush(&self.store);
         }
         self.after_drain();
@@ -241,18 +236,8 @@ impl Kept {
 
     /// Returns the events that are not kept, if the store holds `stored_events`, and may hold `max_stored`.
     pub(crate) fn lost(&self, stored_events: u64, max_stored: u64) -> Lost {
-        let mut refused = 0;
-        for buffer in lock(&self.buffers).iter() {
-            refused += buffer.refused();
-        }
-        let (refused_surplus, dropped_surplus) = self.surplus(stored_events, max_stored);
-        Lost {
-            refused_events: refused
-                + refused_surplus
-                + self.refused_at_drain.load(Ordering::Relaxed),
-            dropped_events: self.dropped_events.load(Ordering::Relaxed) + dropped_surplus,
-            reentrant_events: self.reentrant_events.load(Ordering::Relaxed),
-        }
+        let (refused, dropped) = self.surplus(stored_events, max_stored);
+        self.lost_so_far.with(self.buffers.refused() + refused, dropped)
     }
 
     /// Returns how many of `stored_events` exceed `max_stored`, as refused and as dropped events.
@@ -268,8 +253,7 @@ impl Kept {
     pub(super) fn note_drained(&self, stored_events: u64, max_stored: u64) {
         // Events that hooks refuse meanwhile are counted by the hooks.
         let (refused, dropped) = self.surplus(stored_events, max_stored);
-        self.refused_at_drain.fetch_add(refused, Ordering::Relaxed);
-        self.dropped_events.fetch_add(dropped, Ordering::Relaxed);
+        self.lost_so_far.count_drained(refused, dropped);
         self.resume_if_drained();
     }
 }

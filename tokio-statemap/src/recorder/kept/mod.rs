@@ -1,22 +1,8 @@
-//! Keeps full chunks, what evicted records left, and the windows, behind locks that only this module takes.
+//! Keeps full chunks, what evicted records left, and the windows, behind [locks](crate::recorder::locks) that only this
+//! module takes.
 //!
 //! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and
 //! ends windows, and [`capture`] copies what is kept at one moment.
-//!
-//! # The order of locks
-//!
-//! A lock is only waited for by a thread that holds none of those after it:
-//!
-//! 1. `eviction`, by whoever evicts.
-//! 2. `memory`. Whoever evicts holds both, so nothing is evicted while it is locked. Only a capture, and a count of
-//!    what is lost, wait for `eviction` while they hold `memory`, and whoever evicts never waits for `memory`.
-//! 3. `windows`. The mode is only changed while it is locked.
-//! 4. `late`, which a hook may wait for, but not in the child of a fork. Nothing waits for another lock while it is
-//!    locked.
-//! 5. `buffers`, and the reading side of one of them.
-//! 6. `store`.
-//!
-//! Whoever holds the lock of a black box may wait for all of these. It is only waited for by a thread that holds none.
 
 pub(crate) mod capture;
 mod collect;
@@ -25,27 +11,30 @@ mod limits;
 mod origin;
 mod windows;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use collect::{AHEAD, Filled};
 
 use crate::config::CollectorConfig;
-use crate::recorder::clock::{Clock, Rate};
+use crate::recorder::clock::Clock;
+use crate::recorder::kept::collect::SinceCollected;
+#[cfg(test)]
+use crate::recorder::locks::Held;
+use crate::recorder::locks::{EVICTION, Lock, MEMORY, STORE, WINDOWS, lock, try_lock};
+use crate::recorder::lost::LostSoFar;
 use crate::recorder::memory::Memory;
 use crate::recorder::memory::eviction::Eviction;
 use crate::recorder::process;
 use crate::recorder::store::Store;
 use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::buffers::Buffers;
 use crate::recorder::store::rings::{ReaderEnd, ThreadEnd, rings};
-use crate::recorder::store::segment::{RecordWriter, StreamId};
+use crate::recorder::store::segment::RecordWriter;
 use crate::recorder::window::Windows;
-use crate::recorder::window::late_tasks::LateTasks;
+use crate::recorder::window::current::Current;
 use crate::recorder::window::mode::RecorderMode;
-#[cfg(test)]
-use crate::sys::sync::MutexGuard;
-use crate::sys::sync::{self, Mutex};
-use crate::util::sync::{lock, try_lock};
+use crate::sys::sync;
 
 /// Identifies a recorder: never 0, and never reused.
 pub(crate) type RecorderId = u64;
@@ -53,34 +42,30 @@ pub(crate) type RecorderId = u64;
 /// Everything that one recorder keeps.
 #[derive(Debug)]
 pub(crate) struct Kept {
+    /// The number of this recorder.
     pub(crate) id: RecorderId,
+    /// The settings of the user, which never change.
     pub(crate) config: CollectorConfig,
+    /// The clock of all records.
     pub(crate) clock: Clock,
+    /// The mode, which tells hooks whether to record.
     pub(crate) mode: Arc<RecorderMode>,
-    eviction: Mutex<Eviction>,
-    memory: Mutex<Memory>,
-    windows: Mutex<Windows>,
-    /// The late tasks of the current window.
-    late: Mutex<Arc<LateTasks>>,
-    /// The time at which the last window began, in ticks.
-    window_from: AtomicU64,
-    /// `true` if a hook ran while nothing was recorded.
-    ran_while_off: AtomicBool,
-    buffers: Mutex<Vec<&'static Buffer>>,
-    store: Mutex<Store>,
-    streams: AtomicU32,
-    /// `true` if any thread filled a chunk since full ones were last collected.
-    has_full_chunks: AtomicBool,
-    /// The number of empty chunks that threads have [found](Self::find_writer) by themselves since then.
-    found_chunks: AtomicUsize,
-    dropped_events: AtomicU64,
-    /// The time before which all events were dropped or are pinned, in ticks.
-    dropped_until: AtomicU64,
-    /// Events beyond `max_events` that a drain found, with `keep = "first"`.
-    refused_at_drain: AtomicU64,
-    reentrant_events: AtomicU64,
-    /// The clock's rate by which summaries convert sums; set by the first summary that knows the rate well.
-    pub(crate) sums_rate: OnceLock<Rate>,
+    /// The facts about the current window that hooks ask for.
+    pub(crate) current: Current,
+    /// The windows: when anything was recorded.
+    windows: Lock<Windows, WINDOWS>,
+    /// The buffers of all threads, whose chunks these fill.
+    pub(crate) buffers: Buffers,
+    /// The notes of threads for whoever collects full chunks next.
+    since_collected: SinceCollected,
+    /// The full chunks, up to `max_events`, and empty ones.
+    store: Lock<Store, STORE>,
+    /// The records that have left the store: they are searched for long polls, or pinned around these.
+    eviction: Lock<Eviction, EVICTION>,
+    /// The remains of records that were dropped.
+    memory: Lock<Memory, MEMORY>,
+    /// The counts of events that are not kept.
+    pub(crate) lost_so_far: LostSoFar,
 }
 
 impl Kept {
@@ -90,22 +75,14 @@ impl Kept {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             clock,
             mode: Arc::new(RecorderMode::new()),
-            eviction: Mutex::new(Eviction::new(limits::pinned_events(&config))),
-            memory: Mutex::default(),
-            windows: Mutex::default(),
-            late: Mutex::new(Arc::new(LateTasks::new())),
-            window_from: AtomicU64::new(0),
-            ran_while_off: AtomicBool::new(false),
-            buffers: Mutex::default(),
-            store: Mutex::new(Store::new(limits::chunk_records(&config), config.max_events)),
-            streams: AtomicU32::new(0),
-            has_full_chunks: AtomicBool::new(false),
-            found_chunks: AtomicUsize::new(0),
-            dropped_events: AtomicU64::new(0),
-            dropped_until: AtomicU64::new(0),
-            refused_at_drain: AtomicU64::new(0),
-            reentrant_events: AtomicU64::new(0),
-            sums_rate: OnceLock::new(),
+            current: Current::new(),
+            windows: Lock::default(),
+            buffers: Buffers::default(),
+            since_collected: SinceCollected::default(),
+            store: Lock::new(Store::new(limits::chunk_records(&config), config.max_events)),
+            eviction: Lock::new(Eviction::new(limits::pinned_events(&config))),
+            memory: Lock::default(),
+            lost_so_far: LostSoFar::default(),
             config,
         }
     }
@@ -126,8 +103,7 @@ impl Kept {
     #[inline(never)]
     fn with_rings(&self, reader: ReaderEnd) -> (&'static Buffer, RecordWriter) {
         let writer = self.take_unused();
-        let buffer = Buffer::take(self.new_stream(), sync::Arc::clone(writer.chunk()), reader);
-        lock(&self.buffers).push(buffer);
+        let buffer = self.buffers.add(sync::Arc::clone(writer.chunk()), reader);
         (buffer, writer)
     }
 
@@ -138,33 +114,19 @@ impl Kept {
         writer: Option<RecordWriter>,
         rings: &mut ThreadEnd,
     ) {
-        buffer.reassign(self.new_stream(), writer, rings, &self.store);
+        buffer.reassign(self.buffers.new_stream(), writer, rings, &self.store);
         self.after_drain_in_hook();
-    }
-
-    fn new_stream(&self) -> StreamId {
-        self.streams.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Returns the buffers of all threads that have recorded.
-    pub(crate) fn buffers(&self) -> Vec<&'static Buffer> {
-        lock(&self.buffers).clone()
-    }
-
-    /// Counts an event that a hook emitted while another hook ran on its thread.
-    pub(crate) fn count_reentrant_event(&self) {
-        self.reentrant_events.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns whether nothing is locked. In the child of a fork, all that the parent's other threads had locked stays
     /// locked.
     pub(crate) fn is_free(&self) -> bool {
-        try_lock(&self.buffers).is_some_and(|all| all.iter().all(|buffer| buffer.is_free()))
+        self.buffers.is_free()
             && try_lock(&self.store).is_some()
             && try_lock(&self.eviction).is_some()
             && try_lock(&self.memory).is_some()
             && try_lock(&self.windows).is_some()
-            && try_lock(&self.late).is_some()
+            && self.current.is_free()
     }
 }
 
@@ -175,7 +137,7 @@ impl Drop for Kept {
         }
         // The watcher may have looked at a buffer when the process was forked.
         if !process::is_forked() {
-            Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));
+            self.buffers.give_back();
         }
     }
 }
@@ -191,21 +153,21 @@ impl Kept {
 #[cfg(test)]
 #[allow(dead_code, reason = "each build has other tests")]
 impl Kept {
-    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+    pub(crate) fn store(&self) -> Held<'_, Store> {
         lock(&self.store)
     }
 
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+    pub(crate) fn memory(&self) -> Held<'_, Memory> {
         lock(&self.memory)
     }
 
-    pub(crate) fn windows(&self) -> MutexGuard<'_, Windows> {
+    pub(crate) fn windows(&self) -> Held<'_, Windows> {
         lock(&self.windows)
     }
 
     /// Moves what is in the threads' buffers to the store, without evicting anything. Returns the number of events
     /// moved.
     pub(crate) fn flush_buffers(&self) -> u64 {
-        self.buffers().iter().map(|buffer| buffer.flush(&self.store)).sum()
+        self.buffers.all().iter().map(|buffer| buffer.flush(&self.store)).sum()
     }
 }

@@ -1,10 +1,10 @@
 //! Finds where a task was spawned, in what is kept.
 
 use crate::recorder::kept::Kept;
+use crate::recorder::locks::lock;
 use crate::recorder::record::reader::{Entry, Notes};
 use crate::recorder::record::{LocationId, Record};
 use crate::recorder::store::segment::{Segment, StreamId};
-use crate::util::sync::lock;
 
 impl Kept {
     /// Returns where `task` was spawned, as far as that is known. There may be a million records to search.
@@ -17,7 +17,7 @@ impl Kept {
     /// Returns where a record says that `task` was spawned. Searches from the youngest records on, so that a chunk that
     /// is handed over meanwhile is found in the store.
     fn recorded_origin(&self, task: u64) -> Option<LocationId> {
-        let buffers = self.buffers();
+        let buffers = self.buffers.all();
         let mut found = None;
         for buffer in &buffers {
             let in_buffer =

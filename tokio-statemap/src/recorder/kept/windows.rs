@@ -1,20 +1,16 @@
 //! Begins and ends windows of recording.
 
-use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use crate::config::Keep;
 use crate::recorder::clock::Found;
 use crate::recorder::kept::Kept;
+use crate::recorder::locks::{lock, lock_unless, try_lock};
 use crate::recorder::process;
 #[cfg(has_black_box)]
 use crate::recorder::store::tap::Tapped;
-use crate::recorder::window::late_tasks::{self, LateTasks};
 use crate::recorder::window::mode::Mode;
 use crate::recorder::window::{Window, Windows};
-use crate::sys::sync::MutexGuard;
-use crate::util::sync::{lock, try_lock};
 
 impl Kept {
     /// Starts recording, after calling `prepare`. Has no effect if recording is started.
@@ -41,9 +37,9 @@ impl Kept {
     /// Stops recording, and then calls `finish`. Returns whether recording was started.
     pub(crate) fn stop(&self, finish: impl FnOnce()) -> bool {
         // In the child of a fork it may stay locked for ever.
-        let windows =
-            if process::is_forked() { try_lock(&self.windows) } else { Some(lock(&self.windows)) };
-        let Some(mut windows) = windows else { return false };
+        let Some(mut windows) = lock_unless(&self.windows, process::is_forked) else {
+            return false;
+        };
         let was_started = std::mem::replace(&mut windows.is_wanted, false);
         if was_started {
             self.mode.change(|_| Some(Mode::Off));
@@ -117,11 +113,7 @@ impl Kept {
     #[inline(never)]
     fn split_window(&self, to: u64, from: u64) {
         // The child of a fork doesn't wait: there, the length of the poll that spans the jump may be wrong.
-        let windows = match process::is_there() {
-            true => Some(lock(&self.windows)),
-            false => try_lock(&self.windows),
-        };
-        let Some(mut windows) = windows else { return };
+        let Some(mut windows) = lock_unless(&self.windows, || !process::is_there()) else { return };
         let Some(Window { from: began, to: None, .. }) = windows.all.last().copied() else {
             return;
         };
@@ -133,51 +125,11 @@ impl Kept {
     }
 
     fn begin_window(&self, windows: &mut Windows, window: Window) {
-        // Every task may be late until an upper bound is known.
-        let late = Arc::new(LateTasks::new());
-        // Dropped after the lock is released, as hooks wait for it.
-        let _before = self
-            .lock_late(process::is_forked)
-            .map(|mut current| std::mem::replace(&mut *current, Arc::clone(&late)));
         let is_first = windows.all.is_empty();
         windows.all.push(window);
-        self.window_from.store(window.from, Ordering::Relaxed);
-        self.mode.begin_window(if self.clock.is_tsc() { Mode::FastPath } else { Mode::On });
-        // Each spawn is either recorded from here on, or sets `ran_while_off`.
-        fence(Ordering::SeqCst);
-        if is_first && !self.ran_while_off.load(Ordering::Relaxed) {
-            late.set_below(0);
-        } else if let Some(id) = late_tasks::next_task_id() {
-            late.set_below(id);
-        }
-    }
-
-    /// Returns the late tasks of the current window. `None` in the child of a fork in which they stay locked: then the
-    /// origins of tasks from before the window aren't recorded.
-    pub(crate) fn late(&self) -> Option<Arc<LateTasks>> {
-        self.lock_late(process::is_forked).map(|late| Arc::clone(&late))
-    }
-
-    /// Locks the late tasks. The child of a fork doesn't wait: another thread of the parent may have had the lock.
-    pub(in crate::recorder) fn lock_late(
-        &self,
-        is_forked: impl FnOnce() -> bool,
-    ) -> Option<MutexGuard<'_, Arc<LateTasks>>> {
-        // This is asked only if the lock is taken, as it is a system call.
-        try_lock(&self.late).or_else(|| (!is_forked()).then(|| lock(&self.late)))
-    }
-
-    /// Declares that tasks may be spawned before the first start.
-    pub(crate) fn expect_late_start(&self) {
-        self.ran_while_off.store(true, Ordering::Relaxed);
-    }
-
-    /// Called by a hook that runs while nothing is recorded.
-    pub(crate) fn mark_ran_while_off(&self) {
-        if !self.ran_while_off.load(Ordering::Relaxed) {
-            self.ran_while_off.store(true, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-        }
+        self.current.begin((window.from, is_first), process::is_forked, || {
+            self.mode.begin_window(if self.clock.is_tsc() { Mode::FastPath } else { Mode::On });
+        });
     }
 
     /// Returns whether recording is started. This stays `true` while the store is full and nothing is recorded.
@@ -189,7 +141,7 @@ impl Kept {
     /// the windows locked leave their work to the next hook.
     pub(crate) fn recording_since(&self) -> Option<u64> {
         let records = matches!(self.mode.get(), Mode::On | Mode::FastPath);
-        records.then(|| self.window_from.load(Ordering::Relaxed))
+        records.then(|| self.current.from())
     }
 
     /// Returns the time that was recorded so far, in ticks.
@@ -226,12 +178,6 @@ impl Kept {
     /// given.
     pub(crate) fn take_tapped(&self, next: Option<Box<Tapped>>) -> Option<Box<Tapped>> {
         lock(&self.store).take_tapped(next)
-    }
-
-    /// Returns how many events were refused because more than `max_events` had been kept when they were drained. A box
-    /// has them.
-    pub(crate) fn refused_at_drain(&self) -> u64 {
-        self.refused_at_drain.load(Ordering::Relaxed)
     }
 
     /// Returns how many records entered the store since the last time.

@@ -10,6 +10,7 @@ mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::recorder::locks::{Lock, READER, STORE, lock, try_lock};
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
 use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd};
@@ -18,8 +19,8 @@ use crate::recorder::store::segment::{
 };
 use crate::recorder::store::watched::Watched;
 use crate::sys::planted::planted;
-use crate::sys::sync::{Arc, Mutex};
-use crate::util::sync::{lock, try_lock};
+use crate::sys::sync::Arc;
+use crate::util::sync;
 
 /// A thread's buffer: the thread fills its chunks, and the holder of the lock of `reader` reads them.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(crate) struct Buffer {
     /// needed.
     refused: AtomicU64,
     pub(crate) watched: Watched,
-    reader: Mutex<ReaderState>,
+    reader: Lock<ReaderState, READER>,
 }
 
 /// The state of the reading side.
@@ -60,14 +61,14 @@ impl Buffer {
         Self {
             refused: AtomicU64::new(0),
             watched: Watched::new(),
-            reader: Mutex::new(ReaderState::unassigned()),
+            reader: Lock::new(ReaderState::unassigned()),
         }
     }
 
     /// Returns a buffer for the thread whose stream is `stream`, which fills `chunk` and has the other end of `rings`.
     pub(crate) fn take(stream: StreamId, chunk: SharedChunk, rings: ReaderEnd) -> &'static Self {
         // A model begins anew each time.
-        let idle = if cfg!(statemap_loom) { None } else { lock(&IDLE).pop() };
+        let idle = if cfg!(statemap_loom) { None } else { sync::lock(&IDLE).pop() };
         let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::unassigned())));
         let (first, rings) = (Some(chunk), Some(rings));
         *lock(&buffer.reader) = ReaderState { stream, first, rings, ..ReaderState::unassigned() };
@@ -81,12 +82,12 @@ impl Buffer {
             *lock(&buffer.reader) = ReaderState::unassigned();
             buffer.refused.store(0, Ordering::Relaxed);
         }
-        lock(&IDLE).extend(buffers);
+        sync::lock(&IDLE).extend(buffers);
     }
 
     /// Moves the full chunk of `writer` to the store, after those before it. `notes` of its records are notes. Must
     /// only be called by the buffer's thread.
-    pub(crate) fn hand_over(&self, writer: RecordWriter, notes: usize, store: &Mutex<Store>) {
+    pub(crate) fn hand_over(&self, writer: RecordWriter, notes: usize, store: &Lock<Store, STORE>) {
         let mut reader = lock(&self.reader);
         let mut store = lock(store);
         reader.seal_all(&mut store);
@@ -95,7 +96,7 @@ impl Buffer {
 
     /// Gives the thread an empty chunk. Must only be called by the buffer's thread, after
     /// [`hand_over`](Self::hand_over).
-    pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> RecordWriter {
+    pub(crate) fn next_writer(&self, store: &Lock<Store, STORE>) -> RecordWriter {
         let empty = lock(store).take_writer();
         self.begin(Arc::clone(empty.chunk()));
         empty.prefault();
@@ -103,13 +104,13 @@ impl Buffer {
     }
 
     /// Moves full chunks to the store.
-    pub(crate) fn seal(&self, store: &Mutex<Store>) {
+    pub(crate) fn seal(&self, store: &Lock<Store, STORE>) {
         lock(&self.reader).seal_waiting(store);
     }
 
     /// Moves full chunks to the store. Returns how many got full since the last collection, and how many empty ones the
     /// thread has to spare.
-    pub(crate) fn collect(&self, store: &Mutex<Store>) -> (usize, usize) {
+    pub(crate) fn collect(&self, store: &Lock<Store, STORE>) -> (usize, usize) {
         let mut reader = lock(&self.reader);
         reader.seal_waiting(store);
         let filled = std::mem::take(&mut reader.filled);
@@ -119,7 +120,7 @@ impl Buffer {
 
     /// Takes back empty chunks. The thread keeps `ahead` times as many as were collected from it at once since the last
     /// call. Returns how many it has left.
-    pub(crate) fn take_back(&self, store: &Mutex<Store>, ahead: usize) -> usize {
+    pub(crate) fn take_back(&self, store: &Lock<Store, STORE>, ahead: usize) -> usize {
         let mut reader = lock(&self.reader);
         let needed = ahead * std::mem::take(&mut reader.most);
         let Some(rings) = &mut reader.rings else { return 0 };
@@ -192,7 +193,7 @@ impl Buffer {
         next: StreamId,
         writer: Option<RecordWriter>,
         thread: &mut ThreadEnd,
-        store: &Mutex<Store>,
+        store: &Lock<Store, STORE>,
     ) -> u64 {
         let mut reader = lock(&self.reader);
         let moved = if planted("no-flush") { 0 } else { reader.flush(store) };
@@ -222,7 +223,7 @@ impl Buffer {
     }
 
     /// Moves all records to the store, even though the chunk isn't full. Returns the number of events moved.
-    pub(crate) fn flush(&self, store: &Mutex<Store>) -> u64 {
+    pub(crate) fn flush(&self, store: &Lock<Store, STORE>) -> u64 {
         lock(&self.reader).flush(store)
     }
 
@@ -232,7 +233,7 @@ impl Buffer {
         &self,
         until_ticks: u64,
         into: &mut Vec<Segment>,
-        store: &Mutex<Store>,
+        store: &Lock<Store, STORE>,
     ) -> u64 {
         let mut reader = lock(&self.reader);
         let unread = reader.unread();
@@ -280,7 +281,7 @@ impl ReaderState {
     }
 
     /// Moves the full chunks that wait to the store, which isn't locked if there are none.
-    fn seal_waiting(&mut self, store: &Mutex<Store>) {
+    fn seal_waiting(&mut self, store: &Lock<Store, STORE>) {
         if self.waiting() > 0 {
             self.seal_all(&mut lock(store));
         }
@@ -330,7 +331,7 @@ impl ReaderState {
         events
     }
 
-    fn flush(&mut self, store: &Mutex<Store>) -> u64 {
+    fn flush(&mut self, store: &Lock<Store, STORE>) -> u64 {
         if self.waiting() == 0 && self.unread().is_empty() {
             return 0;
         }

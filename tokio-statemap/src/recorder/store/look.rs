@@ -1,4 +1,8 @@
 //! Tells from a thread's records what it is doing.
+//!
+//! It is no visitor of the [reader](crate::recorder::record::reader). That reads all records of a chunk, the oldest
+//! first. A look goes back from the newest, and most often the first one tells: the watcher looks at each thread that
+//! runs every few ms, and holds the lock of the thread's buffer meanwhile.
 
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
@@ -62,22 +66,23 @@ impl Doing {
     pub(crate) fn from_records(records: &[Record]) -> Self {
         let (mut ended, mut whole) = (0_usize, 0);
         for record in records.iter().rev() {
-            match record.kind() {
-                Kind::PollStart | Kind::PollStartReady => {}
-                Kind::PollEnd | Kind::PollEndAt => {
-                    ended += 1;
-                    continue;
+            match (record.kind(), ended) {
+                (Kind::PollEnd | Kind::PollEndAt, _) => ended += 1,
+                (Kind::PollStart | Kind::PollStartReady, 0) => {
+                    let start_ticks = record.ticks;
+                    return record
+                        .task()
+                        .map_or(Self::Other, |task| Self::Poll { task, start_ticks });
                 }
-                Kind::Park | Kind::Unpark | Kind::End if ended == 0 => return Self::Other,
-                _ => continue,
-            }
-            if let (Some(task), 0) = (record.task(), ended) {
-                return Self::Poll { task, start_ticks: record.ticks };
-            }
-            ended -= 1;
-            whole += 1;
-            if whole == WITHIN {
-                break;
+                (Kind::PollStart | Kind::PollStartReady, _) => {
+                    ended -= 1;
+                    whole += 1;
+                    if whole == WITHIN {
+                        break;
+                    }
+                }
+                (Kind::Park | Kind::Unpark | Kind::End, 0) => break,
+                _ => {}
             }
         }
         Self::Other

@@ -4,6 +4,7 @@
 
 mod blocks;
 pub(crate) mod buffer;
+pub(crate) mod buffers;
 pub(crate) mod look;
 pub(crate) mod oldest;
 pub(crate) mod rings;

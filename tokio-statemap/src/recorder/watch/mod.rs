@@ -10,7 +10,12 @@ use std::time::Duration;
 
 pub use no_stack::{NoStack, NoStacks};
 
+use crate::recorder::locks::{LAST, Lock};
 use crate::recorder::store::segment::StreamId;
+use crate::recorder::watch::cpu::CpuSamples;
+use crate::recorder::watch::listeners::Listeners;
+#[cfg(feature = "html")]
+use crate::recorder::watch::listeners::PageListeners;
 
 /// The average time between two looks. Each time is between half of it and one and a half times it. A poll of twice the
 /// average is seen while it goes on, unless the watcher itself has to wait for a processor.
@@ -52,7 +57,19 @@ pub(crate) struct BlockedIn {
     pub(crate) descriptor: Option<String>,
 }
 
-/// The samples of one recorder.
+/// The data of the watcher for one recorder.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// The samples of the long polls.
+    pub(crate) samples: Lock<Samples, LAST>,
+    /// The samples of what polls computed.
+    pub(crate) cpu: Lock<CpuSamples, LAST>,
+    pub(crate) listeners: Listeners,
+    #[cfg(feature = "html")]
+    pub(crate) page_listeners: PageListeners,
+}
+
+/// The samples of one recorder's polls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) all: Vec<Sample>,

@@ -9,6 +9,7 @@
 //! evicted: then no more windows begin than `max_events`, until a drain.
 
 pub(crate) mod before;
+pub(crate) mod current;
 pub(crate) mod late_tasks;
 pub(crate) mod mode;
 pub(crate) mod stops;

@@ -1,4 +1,7 @@
 //! Reads records: combines each with the notes before it, and converts it to nanoseconds.
+//!
+//! It takes [entries](Entry), and is no visitor: each record becomes an event of its own, in order, even of a poll that
+//! visitors are told of as a whole, and open polls are of no interest.
 
 use crate::recorder::memory::live_tasks::Stream;
 use crate::recorder::record::reader::{self, Entry, Notes};

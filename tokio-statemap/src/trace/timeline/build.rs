@@ -4,6 +4,10 @@
 //! one thread's events are in order whatever the clocks of other threads show. A task's polls on
 //! different threads are ordered afterwards; a poll is then ended if the task was polled elsewhere
 //! before the poll's end was recorded.
+//!
+//! A [`Thread`] follows open polls and workers itself, and is no visitor of the recorder's
+//! [reader](crate::recorder::record::reader) of records: there are no records where a user passes events that were
+//! drained. It also cuts polls where a window of recording ends.
 
 mod draft;
 mod thread;

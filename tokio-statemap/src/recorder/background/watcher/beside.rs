@@ -6,13 +6,13 @@ use super::Tools;
 use super::blocked::copy_of_blocked;
 use crate::recorder::clock;
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::look::{Doing, Look};
 use crate::recorder::watch::{BlockedIn, Sample};
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{Answer, Request, RunningStack, StackCopy};
-use crate::util::sync::lock;
 
 /// The most samples that are kept of what threads did beside a poll.
 const MOST: usize = 1024;
@@ -172,7 +172,7 @@ impl Tools {
         self.budget.start();
         let (addresses, is_complete) = self.frames(stack);
         let is_dropped = recorder.kept.is_dropped();
-        let beside = &mut lock(&recorder.samples).beside;
+        let beside = &mut lock(&recorder.watch.samples).beside;
         if beside.len() == MOST {
             beside.retain(|sample| !is_dropped(sample.ticks));
         }

@@ -10,12 +10,12 @@ use super::Tools;
 use super::looked_at::AwakeId;
 use crate::recorder::clock;
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::look::{Doing, Look};
 use crate::recorder::watch::cpu::{CpuSamples, MOST_STACKS, Sampled};
 use crate::sys::threads;
 use crate::sys::threads::stack::{Answer, Request, RunningStack};
-use crate::util::sync::lock;
 
 /// The least CPU time of a thread between two samples of what it computes.
 const BETWEEN: Duration = Duration::from_millis(10);
@@ -152,7 +152,7 @@ impl Tools {
             self.cpu.counted(id).cpu_ns += cpu_ns;
             // The worker may not have been looked at for a long time, and the stack says nothing about that time.
             let known_ns = cpu_ns.min(MOST_NS);
-            let mut samples = lock(&recorder.cpu);
+            let mut samples = lock(&recorder.watch.cpu);
             samples.add(addresses, known_ns);
             samples.others.add(Sampled { samples: 0, cpu_ns: cpu_ns - known_ns });
         }

@@ -38,7 +38,7 @@ impl PollOwners {
         }
         if task & ROOT != 0 {
             let number = u32::try_from(task & !ROOT).ok();
-            return number.and_then(|number| recorder.roots.location(number));
+            return number.and_then(|number| recorder.runtime.roots.location(number));
         }
         if let Some(&known) = self.known.get(&task) {
             return known;
@@ -57,7 +57,7 @@ impl PollOwners {
 
 /// Returns the worker that the thread of `stream` is.
 fn worker(recorder: &Shared, stream: StreamId) -> Option<u32> {
-    for buffer in recorder.kept.buffers() {
+    for buffer in recorder.kept.buffers.all() {
         if buffer.read(|of, _, _| of) == Some(stream) {
             return buffer.watched.worker();
         }

@@ -32,7 +32,7 @@ pub(in crate::recorder::background) fn sample_pool(recorder: &Shared, end: u64) 
 fn sample_all(recorder: &Shared, end: u64) -> Vec<Sample> {
     let (mut tools, own, now) = (Tools::default(), threads::id(), recorder.kept.clock.ticks());
     let (mut samples, mut stacks) = (Vec::new(), 0);
-    for buffer in recorder.kept.buffers().into_iter().take(MOST_LOOKED_AT) {
+    for buffer in recorder.kept.buffers.all().into_iter().take(MOST_LOOKED_AT) {
         let thread = buffer.watched.thread();
         if thread == 0 || thread == own || buffer.watched.worker().is_some() {
             continue;

@@ -117,14 +117,14 @@ impl Progress {
         }
         let ticks = recorder.kept.clock.ticks();
         let age = age_at(ticks);
-        let to = recorder.listeners.due(self.notified.up_to(start_ticks), age);
+        let to = recorder.watch.listeners.due(self.notified.up_to(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
         let is_affordable = self.is_granted || tools.budget.allows_sample(self.samples);
         let is_due = may_be_sampled && age >= self.next_age && is_affordable;
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: a look at most of them asks no more than this.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
-        if !(is_ahead && is_affordable) && to.is_empty() && !recorder.listeners.are_there() {
+        if !(is_ahead && is_affordable) && to.is_empty() && !recorder.watch.listeners.are_there() {
             if self.samples == 0 {
                 return Next::Usual;
             }

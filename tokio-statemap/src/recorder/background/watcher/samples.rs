@@ -1,8 +1,8 @@
 //! Decides which samples are kept.
 
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::watch::{Sample, Samples};
-use crate::util::sync::lock;
 
 /// The most samples that are kept of a recorder's polls.
 const MAX_SAMPLES: usize = 4096;
@@ -10,7 +10,7 @@ const MAX_SAMPLES: usize = 4096;
 /// Keeps a sample, if there is room for it.
 pub(super) fn add(recorder: &Shared, sample: Sample) {
     let is_dropped = recorder.kept.is_dropped();
-    lock(&recorder.samples).add(sample, &|sample| is_dropped(sample.ticks));
+    lock(&recorder.watch.samples).add(sample, &|sample| is_dropped(sample.ticks));
 }
 
 impl Samples {

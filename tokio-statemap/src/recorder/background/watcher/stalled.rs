@@ -14,7 +14,7 @@ pub(in crate::recorder::background) fn stalled_since(
 ) -> Option<u64> {
     let (now, since) = (recorder.kept.clock.ticks(), recorder.kept.recording_since());
     let (mut held, mut latest) = (Vec::new(), 0);
-    for buffer in recorder.kept.buffers() {
+    for buffer in recorder.kept.buffers.all() {
         let Some(worker) = buffer.watched.worker() else { continue };
         let Some(look) = Look::before(buffer, now) else { continue };
         // The thread may also be one that took over the worker of a thread in `block_in_place`.

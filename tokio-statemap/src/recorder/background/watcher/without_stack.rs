@@ -1,17 +1,17 @@
 //! Finds out why a sample has no functions.
 
 use crate::recorder::hot::Shared;
+use crate::recorder::locks::lock;
 use crate::recorder::unwind::Unwinder;
 use crate::recorder::watch::{NoStack, Sample};
 use crate::sys::filter;
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{Memory, Unavailable};
-use crate::util::sync::lock;
 
 /// Counts a sample without functions.
 pub(super) fn count(recorder: &Shared, why: NoStack) {
-    lock(&recorder.samples).no_stacks.add(why, 1);
+    lock(&recorder.watch.samples).no_stacks.add(why, 1);
 }
 
 /// Counts the reason if `sample` has no functions.
@@ -138,6 +138,6 @@ mod tests {
     fn where_the_system_tells_nothing_is_noted() {
         let recorder = crate::recorder::Recorder::new(crate::config::CollectorConfig::default());
         note_no_state(&recorder);
-        assert_eq!(lock(&recorder.samples).no_stacks, Default::default());
+        assert_eq!(lock(&recorder.watch.samples).no_stacks, Default::default());
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the long polls among evicted records.
 
-use crate::recorder::memory::find;
+use crate::recorder::memory::by_id::find;
 use crate::recorder::memory::live_tasks::LiveTasks;
 use crate::recorder::record::reader::{Entry, Notes, OpenPoll, ThreadState, Visitor, WholePoll};
 use crate::recorder::record::{LocationId, Record, WaitId, after_note};

@@ -7,9 +7,9 @@ mod boxed;
 use std::sync::Arc;
 
 use crate::recorder::id_map::IdMap;
+use crate::recorder::memory::by_id::place_of;
 use crate::recorder::memory::eviction::long_polls::LongPoll;
 use crate::recorder::memory::live_tasks::{LiveTask, LiveTasks, Stream};
-use crate::recorder::memory::place_of;
 use crate::recorder::record::{Kind, LocationId, ROOT, Record, events_in};
 use crate::recorder::store::segment::{RecordWriter, Segment, StreamId, events_between};
 use crate::util::map::Map;

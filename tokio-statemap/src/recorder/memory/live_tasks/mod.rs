@@ -12,13 +12,13 @@ mod terminated;
 #[cfg(test)]
 mod tests;
 
+use crate::recorder::memory::by_id::{find, place_of};
 use crate::recorder::memory::by_window::Runs;
 use crate::recorder::memory::live_tasks::polled::RecentlyPolled;
 use crate::recorder::memory::live_tasks::table::{NO_LOCATION, PackedTask};
 use crate::recorder::memory::live_tasks::tasks::TaskMap;
 pub(crate) use crate::recorder::memory::live_tasks::tasks::{LiveTask, Liveness};
 use crate::recorder::memory::live_tasks::terminated::TerminatedIds;
-use crate::recorder::memory::{find, place_of};
 use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
 use crate::recorder::record::{Kind, LocationId, ROOT, Record, WaitId, pack_wait};
 use crate::recorder::store::segment::StreamId;

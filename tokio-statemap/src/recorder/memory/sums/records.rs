@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
+use crate::recorder::memory::by_id::place_of;
 use crate::recorder::memory::live_tasks::LiveTasks;
-use crate::recorder::memory::place_of;
 use crate::recorder::memory::sums::thread::{Acts, Begun, PollOfRow};
 use crate::recorder::memory::sums::worker::Does;
 use crate::recorder::memory::sums::{Key, LongestPoll, Sums};

@@ -1,8 +1,8 @@
 //! The rows and workers whose sums a record belongs to.
 
 use crate::recorder::boxed::boxed_array;
+use crate::recorder::memory::by_id::place_of;
 use crate::recorder::memory::live_tasks::LiveTasks;
-use crate::recorder::memory::place_of;
 use crate::recorder::memory::sums::{Key, LocationSums, RECENT, Sums, WorkerSums};
 use crate::recorder::record::ROOT;
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::recorder::memory::place_of;
+use crate::recorder::memory::by_id::place_of;
 use crate::recorder::memory::sums::{LocationSums, Longest, LongestPoll, Stretches, Sums};
 use crate::recorder::store::segment::Segment;
 use crate::recorder::window::Window;

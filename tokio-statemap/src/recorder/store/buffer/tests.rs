@@ -3,7 +3,7 @@ use crate::recorder::record::Kind;
 use crate::recorder::store::rings::rings;
 use std::collections::HashSet;
 
-fn all(store: &Mutex<Store>) -> Vec<Segment> {
+fn all(store: &Lock<Store, STORE>) -> Vec<Segment> {
     let mut all = Vec::new();
     lock(store).segments(&mut all);
     all
@@ -13,7 +13,7 @@ const SPARE: usize = 3;
 
 /// A buffer with its writer. The payload of each record added is its time.
 struct Filled {
-    store: Mutex<Store>,
+    store: Lock<Store, STORE>,
     buffer: &'static Buffer,
     writer: Option<RecordWriter>,
     rings: ThreadEnd,
@@ -29,7 +29,7 @@ impl Filled {
         let writer = store.take_writer();
         let (rings, reader) = rings(SPARE);
         let buffer = Buffer::take(3, Arc::clone(writer.chunk()), reader);
-        let (store, writer) = (Mutex::new(store), Some(writer));
+        let (store, writer) = (Lock::new(store), Some(writer));
         Self { store, buffer, writer, rings, given, finds: true }
     }
 
@@ -127,7 +127,10 @@ fn records_read_before_the_chunk_is_full_are_not_moved_again() {
 #[test]
 fn a_thread_is_given_no_more_chunks_than_there_is_room_for() {
     let mut filled = Filled::new(4, 0);
-    let give = |filled: &Filled| filled.buffer.give(lock(&filled.store).take_writer());
+    let give = |filled: &Filled| {
+        let empty = lock(&filled.store).take_writer();
+        filled.buffer.give(empty)
+    };
     (0..SPARE).for_each(|_| give(&filled).unwrap());
     give(&filled).unwrap_err();
     assert_eq!(filled.buffer.spare(), SPARE);
@@ -143,7 +146,10 @@ fn a_thread_is_given_no_more_chunks_than_there_is_room_for() {
 #[test]
 fn what_a_thread_does_not_need_is_taken_back() {
     let mut filled = Filled::new(4, 0);
-    let give = |filled: &Filled| filled.buffer.give(lock(&filled.store).take_writer());
+    let give = |filled: &Filled| {
+        let empty = lock(&filled.store).take_writer();
+        filled.buffer.give(empty)
+    };
     (0..SPARE).for_each(|_| give(&filled).unwrap());
     (0..5).for_each(|i| filled.add(i, Kind::Park));
     assert_eq!(filled.buffer.collect(&filled.store), (1, SPARE - 1));
