@@ -1,8 +1,21 @@
 //! Finds entries by the hashes of their keys, without the keys themselves.
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+/// What knows the key that is wanted, and the keys of the entries. With two closures instead, twice as many functions
+/// would be compiled for each type.
+pub(super) trait Search {
+    fn hash(&self, hasher: &mut dyn Hasher);
+    fn is_at(&self, entry: usize) -> bool;
+}
+
 /// The indices of the entries, by their hashes: an open table with linear probing, at most half full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
+    /// The keys of the hash function. They are random, because the author of a file chooses the keys of some maps: with
+    /// known hashes, all entries could be made to collide.
+    random: RandomState,
     /// The hash of each entry.
     hashes: Vec<u64>,
     /// The index of an entry, plus one; 0 for an empty slot.
@@ -10,18 +23,22 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Finds the entry with this hash for which `is_it` returns `true`.
+    /// Returns the entry that is wanted, or the hash of its key if there is none.
     #[inline(never)]
-    pub(super) fn find(&self, hash: u64, is_it: &dyn Fn(usize) -> bool) -> Option<usize> {
-        let mask = self.slots.len().checked_sub(1)?;
+    pub(super) fn find(&self, wanted: &dyn Search) -> Result<usize, u64> {
+        let mut hasher = self.random.build_hasher();
+        wanted.hash(&mut hasher);
+        let hash = hasher.finish();
+        let mask = self.slots.len().wrapping_sub(1);
         let mut slot = hash as usize & mask;
-        loop {
-            let entry = self.slots[slot].checked_sub(1)? as usize;
-            if self.hashes[entry] == hash && is_it(entry) {
-                return Some(entry);
+        while let Some(entry) = self.slots.get(slot).and_then(|entry| entry.checked_sub(1)) {
+            let entry = entry as usize;
+            if self.hashes[entry] == hash && wanted.is_at(entry) {
+                return Ok(entry);
             }
             slot = (slot + 1) & mask;
         }
+        Err(hash)
     }
 
     /// Adds the next entry.
