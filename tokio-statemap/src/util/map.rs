@@ -19,7 +19,7 @@ pub(crate) struct Map<K, V> {
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self { index: Index::default(), entries: Vec::new() }
+        Self { index: Index::new(), entries: Vec::new() }
     }
 }
 
@@ -92,13 +92,13 @@ impl<K: Hash + Eq, V> Map<K, V> {
         entries
     }
 
-    fn push(&mut self, key: K, value: V, hash: u64) {
-        self.index.push(hash);
+    fn push(&mut self, key: K, value: V, hash: u32) {
+        self.index.push(hash, self.entries.len());
         self.entries.push((key, value));
     }
 
     /// Returns the index of the entry with this key, or the hash of the key if there is none.
-    fn find<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Result<usize, u64>
+    fn find<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Result<usize, u32>
     where
         K: Borrow<Q>,
     {
