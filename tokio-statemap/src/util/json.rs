@@ -33,6 +33,7 @@ pub(crate) fn object(fields: &[(&str, &dyn Json)]) -> Raw {
 pub(crate) struct Object(String);
 
 impl Object {
+    #[inline(never)]
     pub(crate) fn add(&mut self, key: &str, value: &dyn Json) {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         key.write(&mut self.0);
@@ -123,6 +124,7 @@ impl Json for Raw {
 }
 
 impl Json for str {
+    #[inline(never)]
     fn write(&self, to: &mut String) {
         to.push('"');
         let mut plain = 0;
@@ -222,6 +224,7 @@ macro_rules! impl_by_display {
 }
 impl_by_display!(bool, u16, u32, u64, usize);
 
+#[inline(never)]
 fn display(value: fmt::Arguments<'_>, to: &mut String) {
     // Writing to a string does not fail.
     let _ = to.write_fmt(value);

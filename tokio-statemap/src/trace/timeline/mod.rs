@@ -276,6 +276,7 @@ impl Timeline {
 
     /// Returns the time at which the worker of `poll` moved to another thread during the poll, in
     /// ns.
+    #[inline(never)]
     pub fn handover_of(&self, poll: &Poll) -> Option<u64> {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let key = (poll.thread(), poll.start_ns());
