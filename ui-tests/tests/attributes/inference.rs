@@ -73,7 +73,6 @@ const LOOKED_AT: &[(&str, &[&str])] = &[
         ],
     ),
     ("stable_deref_trait", &[]),
-    ("thiserror", &[]),
     ("tokio-statemap", &[]),
 ];
 
