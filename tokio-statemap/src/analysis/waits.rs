@@ -147,6 +147,7 @@ pub(crate) fn place_label(wait: &Wait) -> String {
 }
 
 /// Returns the properties that identify a line of waits.
+#[inline(never)]
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
     (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
 }

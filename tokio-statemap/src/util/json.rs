@@ -64,6 +64,7 @@ fn array_of(n: usize, elements: &mut dyn Elements) -> Raw {
 }
 
 /// Writes an array of values of different types.
+#[inline(never)]
 pub(crate) fn list(values: &[&dyn Json]) -> Raw {
     let mut to = String::new();
     values.write(&mut to);

@@ -1,6 +1,7 @@
 //! Formats times, shares and counts for people.
 
 /// Formats a time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
+#[inline(never)]
 pub(crate) fn human(ns: u64) -> String {
     human_sum(ns.into())
 }
