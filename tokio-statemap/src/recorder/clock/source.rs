@@ -153,7 +153,6 @@ pub(crate) fn ticks() -> u64 {
 }
 
 /// Returns the nanoseconds since this was first called.
-#[inline(never)]
 fn instant_ns() -> u64 {
     #[cfg(statemap_loom)]
     return crate::recorder::models::ticks();
