@@ -4,20 +4,27 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use crate::util::clean::clean;
 
 /// The errors of this crate.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Tasks are to be recorded, but Tokio was built without its task hooks.
+    #[error(
+        "recording tasks requires Tokio's task hooks: build with RUSTFLAGS=\"--cfg tokio_unstable\", \
+         or add `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` to .cargo/config.toml \
+         (recording only workers, `trace_target: TraceTarget::Workers`, works without)"
+    )]
     UnstableFeaturesRequired,
     /// A task id can't be read as a number.
-    InvalidCasts(InvalidCasts),
+    #[error(transparent)]
+    InvalidCasts(#[from] InvalidCasts),
     /// A field of the configuration has an invalid value.
+    #[error("`{field}` is invalid: {reason}")]
     InvalidConfig {
         /// The field.
         field: &'static str,
@@ -25,6 +32,7 @@ pub enum Error {
         reason: Cow<'static, str>,
     },
     /// An I/O error, such as a full disk.
+    #[error("{}{source}", file_prefix(path.as_deref()))]
     Io {
         /// The file; `None` if the path of the reader or writer is unknown.
         path: Option<PathBuf>,
@@ -33,69 +41,17 @@ pub enum Error {
     },
     /// A JSON error. No function of this crate returns it; it lets a program that reads JSON use `?`.
     #[cfg(feature = "read")]
-    Json(serde_json::Error),
+    #[error("JSON: {0}")]
+    Json(#[from] serde_json::Error),
     /// Statemap data breaks a rule of its format.
     #[cfg(feature = "read")]
-    Read(ReadError),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnstableFeaturesRequired => f.write_str(
-                "recording tasks requires Tokio's task hooks: build with RUSTFLAGS=\"--cfg tokio_unstable\", \
-                 or add `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` to .cargo/config.toml \
-                 (recording only workers, `trace_target: TraceTarget::Workers`, works without)",
-            ),
-            Self::InvalidCasts(error) => error.fmt(f),
-            Self::InvalidConfig { field, reason } => write!(f, "`{field}` is invalid: {reason}"),
-            Self::Io { path, source } => write!(f, "{}{source}", file_prefix(path.as_deref())),
-            #[cfg(feature = "read")]
-            Self::Json(error) => write!(f, "JSON: {error}"),
-            #[cfg(feature = "read")]
-            Self::Read(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::UnstableFeaturesRequired | Self::InvalidCasts(_) | Self::InvalidConfig { .. } => {
-                None
-            }
-            Self::Io { source, .. } => Some(source),
-            #[cfg(feature = "read")]
-            Self::Json(error) => Some(error),
-            #[cfg(feature = "read")]
-            Self::Read(error) => error.source(),
-        }
-    }
-}
-
-impl From<InvalidCasts> for Error {
-    fn from(error: InvalidCasts) -> Self {
-        Self::InvalidCasts(error)
-    }
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         Self::Io { path: None, source }
-    }
-}
-
-#[cfg(feature = "read")]
-impl From<serde_json::Error> for Error {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Json(error)
-    }
-}
-
-#[cfg(feature = "read")]
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
     }
 }
 
@@ -109,20 +65,13 @@ fn file_prefix(path: Option<&Path>) -> String {
 ///
 /// This does not happen with the tested versions of Tokio; see
 /// [`check_casts`](crate::check_casts).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "tokio::task::Id can't be read as a u64: this version of Tokio isn't supported by this version \
+     of tokio-statemap"
+)]
 #[non_exhaustive]
 pub struct InvalidCasts;
-
-impl fmt::Display for InvalidCasts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "tokio::task::Id can't be read as a u64: this version of Tokio isn't supported by this version \
-             of tokio-statemap",
-        )
-    }
-}
-
-impl std::error::Error for InvalidCasts {}
 
 /// The error if statemap data can't be read or breaks a rule of its format.
 #[cfg(feature = "read")]
@@ -140,8 +89,8 @@ pub struct ReadError {
 }
 
 #[cfg(feature = "read")]
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}, byte {}: {}", self.line, self.byte, self.problem)
     }
 }

@@ -73,6 +73,7 @@ const LOOKED_AT: &[(&str, &[&str])] = &[
         ],
     ),
     ("stable_deref_trait", &[]),
+    ("thiserror", &[]),
     ("tokio-statemap", &[]),
 ];
 
