@@ -267,6 +267,7 @@ impl<T: Eq + Hash> Weights<T> {
     }
 
     /// Returns the same, and for how long it was seen, in ns.
+    #[inline(never)]
     pub(super) fn heaviest_with_ns(&self) -> Option<(&T, u64)> {
         let mut heaviest = None;
         for (thing, &ns) in self.0.iter() {

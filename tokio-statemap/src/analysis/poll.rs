@@ -25,6 +25,7 @@ pub(super) fn span_ns(timeline: &Timeline, at: PollAt) -> (u64, u64) {
 
 /// Returns since when `task` was ready for its poll number `index`, which may still be to come; `None` if that isn't
 /// known.
+#[inline(never)]
 pub(super) fn ready_since(timeline: &Timeline, task: &Task, index: usize) -> Option<u64> {
     // A root future is in no run queue.
     if task.polls.is_empty() && matches!(task.key, TaskKey::Root(_)) {

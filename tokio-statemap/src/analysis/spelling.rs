@@ -33,6 +33,7 @@ impl Spelling {
     }
 
     /// Returns the place as the run's outputs show it.
+    #[inline(never)]
     pub(crate) fn spell(&self, mut place: Place) -> Place {
         if let Some(location) = place.location {
             place.level = *self.levels.get(location.file).unwrap_or(&0);
@@ -41,6 +42,7 @@ impl Spelling {
     }
 
     /// Returns the origin of a task as the run's outputs show it.
+    #[inline(never)]
     pub(crate) fn place(&self, task: &Task) -> Place {
         self.spell(Place::of_task(task))
     }

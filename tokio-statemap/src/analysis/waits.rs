@@ -164,6 +164,7 @@ pub(crate) fn place_label(wait: &Wait) -> String {
 }
 
 /// Returns the properties that identify a line of waits.
+#[inline(never)]
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
     (line.at, line.awaits.map(|awaits| without_async(&awaits.function)))
 }

@@ -31,6 +31,7 @@ impl WorkerShare {
 }
 
 /// Returns the share of their time that all workers were running, from 0 to 1.
+#[inline(never)]
 pub(crate) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
     share(running_ns(workers), time_ns(workers))
 }
@@ -45,6 +46,7 @@ pub(super) fn time_ns(workers: &[WorkerShare]) -> u128 {
     sum_ns(workers, WorkerShare::time_ns)
 }
 
+#[inline(never)]
 fn sum_ns(workers: &[WorkerShare], of: fn(&WorkerShare) -> u64) -> u128 {
     workers.iter().map(|worker| u128::from(of(worker))).sum()
 }

@@ -24,6 +24,7 @@ const HARMLESS: u32 = 3;
 /// of a handler.
 ///
 /// It makes a system call itself, `prctl`, which the runtime makes too, to name its threads.
+#[inline(never)]
 pub(crate) fn allows_all() -> bool {
     match FOUND.load(Ordering::Relaxed) {
         DEADLY => false,

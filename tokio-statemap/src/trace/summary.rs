@@ -174,6 +174,7 @@ impl Distribution {
     }
 
     /// Returns the number of values.
+    #[inline(never)]
     pub fn count(&self) -> u64 {
         let mut sum: u64 = 0;
         for &(_, n) in &self.steps {
@@ -190,6 +191,7 @@ impl Distribution {
     }
 
     /// Returns the quantile for a share in percent, from whole numbers; 0 if there are no values.
+    #[inline(never)]
     pub(crate) fn percentile(&self, percent: u64) -> u64 {
         let rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100);
         self.at_rank(rank as u64).unwrap_or_default()

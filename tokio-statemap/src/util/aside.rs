@@ -21,6 +21,9 @@ pub(crate) fn is_busy() -> bool {
     PRINTS.load(Ordering::Acquire) == std::process::id()
 }
 
+/// Returns what is to be printed, if anything.
+type Text = dyn FnOnce() -> Option<String> + Send;
+
 /// Waits until no message is being printed, for at most `at_most` and within the budget of the program's end.
 /// Returns `true` if none is being printed.
 pub(crate) fn wait(at_most: Duration) -> bool {
@@ -43,6 +46,10 @@ pub(crate) fn print(
     text: impl FnOnce() -> Option<String> + Send + 'static,
     end: impl FnOnce(bool) + Send + 'static,
 ) -> bool {
+    print_boxed(Box::new(text), Box::new(end))
+}
+
+fn print_boxed(text: Box<Text>, end: Box<dyn FnOnce(bool) + Send>) -> bool {
     let this = std::process::id();
     if PRINTS.swap(this, Ordering::AcqRel) == this {
         return false;
@@ -69,7 +76,7 @@ impl Drop for Printing {
 }
 
 #[cfg(unix)]
-fn write(text: impl FnOnce() -> Option<String>) -> io::Result<()> {
+fn write(text: Box<Text>) -> io::Result<()> {
     use crate::sys::stderr::Unhurried;
     /// stderr may be reported as ready although it has too little room.
     const STEP: Duration = Duration::from_millis(10);
@@ -99,7 +106,7 @@ fn write(text: impl FnOnce() -> Option<String>) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn write(text: impl FnOnce() -> Option<String>) -> io::Result<()> {
+fn write(text: Box<Text>) -> io::Result<()> {
     use std::io::Write;
     let mut stderr = io::stderr().lock();
     text().map_or(Ok(()), |text| stderr.write_all(text.as_bytes()))

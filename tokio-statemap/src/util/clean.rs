@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 /// Escapes characters that could move a terminal's cursor, change its colours, reverse the direction of the
 /// text, or be invisible.
+#[inline(never)]
 pub fn clean(text: &str) -> Cow<'_, str> {
     match text.chars().any(is_hidden) {
         true => Cow::Owned(clean_chars(text.chars()).collect()),

@@ -7,6 +7,7 @@ pub(crate) const COLUMNS: usize = 80;
 
 /// Returns the number of columns that the text takes. East Asian letters and pictures take two. A character that may
 /// take two counts as two: a line may be too short, but not too long.
+#[inline(never)]
 pub(crate) fn width(text: &str) -> usize {
     let mut width = 0;
     for c in text.chars() {

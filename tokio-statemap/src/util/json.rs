@@ -33,6 +33,7 @@ pub(crate) fn object(fields: &[(&str, &dyn Json)]) -> Raw {
 pub(crate) struct Object(String);
 
 impl Object {
+    #[inline(never)]
     pub(crate) fn add(&mut self, key: &str, value: &dyn Json) {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         key.write(&mut self.0);
@@ -51,27 +52,54 @@ impl Object {
 }
 
 /// Writes an array of what `value` makes of each item.
-pub(crate) fn array<T, V: Json>(items: &[T], mut value: impl FnMut(&T) -> V) -> Raw {
+pub(crate) fn array<T, V: Json>(items: &[T], value: impl FnMut(&T) -> V) -> Raw {
+    array_of(items.len(), &mut Items(items, value))
+}
+
+#[inline(never)]
+fn array_of(n: usize, elements: &mut dyn Elements) -> Raw {
     let mut to = String::new();
-    elements(items.len(), &mut |at, to| value(&items[at]).write(to), &mut to);
+    write_array(n, elements, &mut to);
     Raw(to)
 }
 
 /// Writes an array of values of different types.
+#[inline(never)]
 pub(crate) fn list(values: &[&dyn Json]) -> Raw {
     let mut to = String::new();
     values.write(&mut to);
     Raw(to)
 }
 
+/// The elements of an array. With a closure instead, twice as many functions would be compiled for each type.
+trait Elements {
+    fn write(&mut self, at: usize, to: &mut String);
+}
+
+/// Items, and what makes the element of each.
+struct Items<'a, T, F>(&'a [T], F);
+
+impl<T, V: Json, F: FnMut(&T) -> V> Elements for Items<'_, T, F> {
+    fn write(&mut self, at: usize, to: &mut String) {
+        (self.1)(&self.0[at]).write(to);
+    }
+}
+
+impl<T: Json> Elements for &[T] {
+    fn write(&mut self, at: usize, to: &mut String) {
+        self[at].write(to);
+    }
+}
+
 /// Writes an array of `n` elements. This is compiled once for all types.
-fn elements(n: usize, write: &mut dyn FnMut(usize, &mut String), to: &mut String) {
+#[inline(never)]
+fn write_array(n: usize, elements: &mut dyn Elements, to: &mut String) {
     to.push('[');
     for at in 0..n {
         if at > 0 {
             to.push(',');
         }
-        write(at, to);
+        elements.write(at, to);
     }
     to.push(']');
 }
@@ -97,6 +125,7 @@ impl Json for Raw {
 }
 
 impl Json for str {
+    #[inline(never)]
     fn write(&self, to: &mut String) {
         to.push('"');
         let mut plain = 0;
@@ -148,7 +177,8 @@ impl<T: Json> Json for Option<T> {
 
 impl<T: Json> Json for [T] {
     fn write(&self, to: &mut String) {
-        elements(self.len(), &mut |at, to| self[at].write(to), to);
+        let mut elements = self;
+        write_array(self.len(), &mut elements, to);
     }
 }
 
@@ -195,6 +225,7 @@ macro_rules! impl_by_display {
 }
 impl_by_display!(bool, u16, u32, u64, usize);
 
+#[inline(never)]
 fn display(value: fmt::Arguments<'_>, to: &mut String) {
     // Writing to a string does not fail.
     let _ = to.write_fmt(value);

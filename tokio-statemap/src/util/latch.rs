@@ -35,6 +35,7 @@ impl Over {
 }
 
 impl Drop for Ongoing {
+    #[inline(never)]
     fn drop(&mut self) {
         *lock(&self.0.is_over) = true;
         self.0.changed.notify_all();

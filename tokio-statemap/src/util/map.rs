@@ -6,24 +6,20 @@
 mod index;
 
 use std::borrow::Borrow;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
-use index::Index;
+use index::{Index, Search};
 
 /// Values by keys, in the order in which the keys were added.
 #[derive(Clone, Debug)]
 pub(crate) struct Map<K, V> {
-    /// The keys of the hash function. They are random, because the author of a file chooses the keys of some maps: with
-    /// known hashes, all entries could be made to collide.
-    random: RandomState,
     index: Index,
     entries: Vec<(K, V)>,
 }
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self { random: RandomState::new(), index: Index::default(), entries: Vec::new() }
+        Self { index: Index::new(), entries: Vec::new() }
     }
 }
 
@@ -36,31 +32,29 @@ impl<K: Hash + Eq, V> Map<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.find(key, self.hash(&key)).map(|at| &self.entries[at].1)
+        self.find(key).ok().map(|at| &self.entries[at].1)
     }
 
     pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
     {
-        self.find(key, self.hash(&key)).map(|at| &mut self.entries[at].1)
+        self.find(key).ok().map(|at| &mut self.entries[at].1)
     }
 
     /// Sets the value of `key`.
     pub(crate) fn insert(&mut self, key: K, value: V) {
-        let hash = self.hash(&key);
-        match self.find(&key, hash) {
-            Some(at) => self.entries[at].1 = value,
-            None => self.push(key, value, hash),
+        match self.find(&key) {
+            Ok(at) => self.entries[at].1 = value,
+            Err(hash) => self.push(key, value, hash),
         }
     }
 
     /// Returns the value of `key`. If there is none, it becomes the result of `make`.
     pub(crate) fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let hash = self.hash(&key);
-        let at = match self.find(&key, hash) {
-            Some(at) => at,
-            None => {
+        let at = match self.find(&key) {
+            Ok(at) => at,
+            Err(hash) => {
                 self.push(key, make(), hash);
                 self.entries.len() - 1
             }
@@ -98,21 +92,30 @@ impl<K: Hash + Eq, V> Map<K, V> {
         entries
     }
 
-    fn hash(&self, key: &impl Hash) -> u64 {
-        // The closure is passed by a pointer, as the hash function would otherwise be compiled for each type.
-        hashed(&self.random, &|mut hasher| key.hash(&mut hasher))
-    }
-
-    fn push(&mut self, key: K, value: V, hash: u64) {
-        self.index.push(hash);
+    fn push(&mut self, key: K, value: V, hash: u32) {
+        self.index.push(hash, self.entries.len());
         self.entries.push((key, value));
     }
 
-    fn find<Q: Hash + Eq + ?Sized>(&self, key: &Q, hash: u64) -> Option<usize>
+    /// Returns the index of the entry with this key, or the hash of the key if there is none.
+    fn find<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Result<usize, u32>
     where
         K: Borrow<Q>,
     {
-        self.index.find(hash, &|at| self.entries[at].0.borrow() == key)
+        self.index.find(&Wanted(&self.entries, key))
+    }
+}
+
+/// Entries, and the key of the one that is wanted.
+struct Wanted<'a, K, V, Q: ?Sized>(&'a [(K, V)], &'a Q);
+
+impl<K: Borrow<Q>, V, Q: Hash + Eq + ?Sized> Search for Wanted<'_, K, V, Q> {
+    fn hash(&self, mut hasher: &mut dyn Hasher) {
+        self.1.hash(&mut hasher);
+    }
+
+    fn is_at(&self, entry: usize) -> bool {
+        self.0[entry].0.borrow() == self.1
     }
 }
 
@@ -149,13 +152,6 @@ impl<K: Hash + Eq, V: PartialEq> PartialEq for Map<K, V> {
 
 impl<K: Hash + Eq, V: Eq> Eq for Map<K, V> {}
 
-#[inline(never)]
-fn hashed(random: &RandomState, feed: &dyn Fn(&mut dyn Hasher)) -> u64 {
-    let mut hasher = random.build_hasher();
-    feed(&mut hasher);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -188,7 +184,8 @@ mod tests {
 
     #[test]
     fn hashes_of_a_key_differ_between_maps() {
-        let hashes: BTreeSet<u64> = (0..10).map(|_| Map::<u8, u8>::default().hash(&7_u8)).collect();
+        let hashes: BTreeSet<u64> =
+            (0..10).filter_map(|_| Map::<u8, u8>::default().find(&7).err()).collect();
         assert_eq!(hashes.len(), 10);
     }
 

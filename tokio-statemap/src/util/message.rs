@@ -19,6 +19,7 @@ const LOCK: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Prints one line that begins with the crate's name.
+#[inline(never)]
 pub(crate) fn warn(line: Arguments<'_>) {
     print(format_args!("tokio-statemap: {line}\n"));
 }

@@ -1,6 +1,7 @@
 //! Formats times, shares and counts for people.
 
 /// Formats a time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
+#[inline(never)]
 pub(crate) fn human(ns: u64) -> String {
     human_sum(ns.into())
 }
@@ -44,6 +45,7 @@ pub(crate) fn human_setting(ns: u64) -> String {
 }
 
 /// Formats a moment as seconds since the start: `0.731 s`.
+#[inline(never)]
 pub(crate) fn moment(ns: u64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
 }
@@ -63,12 +65,14 @@ pub(crate) fn scale(of: u64, part: u64, all: u64) -> u64 {
 }
 
 /// Formats a share as a percentage: `12.3 %`, `100 %`.
+#[inline(never)]
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent >= 99.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// Formats a number with its noun: `1 task`, `2 tasks`.
+#[inline(never)]
 pub(crate) fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{plural}")

@@ -12,6 +12,7 @@ pub(crate) use any::{lock, try_lock};
 
 /// Locks `mutex`, ignoring poisoning: no code of this crate panics while it holds a lock.
 #[cfg(not(statemap_loom))]
+#[inline(never)]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -112,6 +112,7 @@ pub(in crate::analysis) fn wait_to_the_end<'a>(
 }
 
 /// Returns since when a task has waited at the end, and its wait; `None` if it doesn't wait, or where isn't known.
+#[inline(never)]
 pub(in crate::analysis) fn waits_to_the_end(
     timeline: &Timeline,
     shutdown: Shutdown,

@@ -430,6 +430,7 @@ impl Contended {
     }
 
     /// Returns whether tasks are known to queue neither because of long polls nor because of an intended limit.
+    #[inline(never)]
     pub(in crate::analysis) fn is_by_itself(&self) -> bool {
         match self.queue.kind {
             // If the holder is in a long poll, that is the issue.

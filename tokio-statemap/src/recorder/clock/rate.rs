@@ -27,6 +27,7 @@ impl Rate {
     pub(super) const ONE: Self = Self(1 << FRACTION_BITS);
 
     /// Returns the rate of a span; `None` if the span is empty.
+    #[inline(never)]
     pub(super) fn from_span(span: Span) -> Option<Self> {
         let rate = (u128::from(span.ns) << FRACTION_BITS).checked_div(u128::from(span.ticks))?;
         Some(Self(saturated(rate)))

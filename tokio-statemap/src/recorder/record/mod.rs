@@ -285,6 +285,7 @@ pub(crate) fn after_note(records: &[Record]) -> &[Record] {
 }
 
 /// Returns how many of `records` are events.
+#[inline(never)]
 pub(crate) fn events_in(records: &[Record]) -> u64 {
     records.iter().filter(|record| record.is_event()).count() as u64
 }

@@ -112,6 +112,7 @@ impl Segment {
 }
 
 /// Returns the number of records up to `ticks`.
+#[inline(never)]
 pub(crate) fn records_until(records: &[Record], ticks: u64) -> usize {
     records.partition_point(|record| record.ticks <= ticks)
 }
@@ -154,6 +155,7 @@ pub(crate) fn events_of(segments: &[Segment]) -> u64 {
 }
 
 /// Returns the number of events from `from_ticks` to `to_ticks`, both included.
+#[inline(never)]
 pub(crate) fn events_between(segments: &[Segment], from_ticks: u64, to_ticks: u64) -> u64 {
     let mut events = 0;
     for segment in segments {

@@ -164,6 +164,7 @@ impl RecorderMode {
         self.set(lock(&RECORDERS), (new_window(), mode));
     }
 
+    #[inline(never)]
     fn set(&self, mut recorders: MutexGuard<'_, Vec<(WindowId, Mode)>>, next: (WindowId, Mode)) {
         let (window, mode) = next;
         let before = self.0.swap(pack(window, mode), Ordering::AcqRel) >> MODE_BITS;

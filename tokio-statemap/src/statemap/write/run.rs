@@ -236,6 +236,7 @@ impl Parts {
     }
 
     /// Adds an entry, and writes a part if it is large.
+    #[inline(never)]
     pub(super) fn entry(
         &mut self,
         text: &mut Text<'_>,
@@ -247,10 +248,12 @@ impl Parts {
     }
 
     /// Adds an entry that is an array.
+    #[inline(never)]
     pub(super) fn add(&mut self, list: List, entry: &[&dyn Json]) {
         self.push(list, &entry);
     }
 
+    #[inline(never)]
     fn push(&mut self, list: List, entry: &dyn Json) {
         let list = &mut self.lists[list as usize];
         let before = list.len();

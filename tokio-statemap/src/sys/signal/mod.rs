@@ -318,6 +318,7 @@ pub(crate) fn block_all() {
 }
 
 /// Returns the current action for `signal`. Async-signal-safe.
+#[inline(never)]
 pub(crate) fn action(signal: c_int) -> libc::sigaction {
     // SAFETY: all zeroes are a valid `sigaction`, and with a null pointer for the new action the
     // call only reads the present one into it. Test: `exit_paths::own_handler`.

@@ -120,6 +120,7 @@ impl Snapshot {
     }
 
     /// Converts a time in ticks to ns.
+    #[inline(never)]
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.times.ns(ticks)
     }

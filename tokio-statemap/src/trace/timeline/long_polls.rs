@@ -44,6 +44,7 @@ impl Timeline {
     ///     }
     /// }
     /// ```
+    #[inline(never)]
     pub fn cause(&self, poll: &Poll) -> Option<PollCause> {
         // A cut poll may have the key of another poll that begins at the edge.
         if poll.is_cut_left() || poll.is_cut_right() {

@@ -235,11 +235,13 @@ impl Timeline {
 
     /// Returns `true` if events between these times were dropped, or if recording was stopped there
     /// before `recent_ns`.
+    #[inline(never)]
     pub(crate) fn is_dropped_between(&self, from_ns: u64, to_ns: u64) -> bool {
         self.gap_between(from_ns, to_ns).is_some_and(|(_, to)| to <= self.recent_ns)
     }
 
     /// Returns the first gap that has some time between these, in ns: records were dropped, or recording was stopped.
+    #[inline(never)]
     pub(crate) fn gap_between(&self, from_ns: u64, to_ns: u64) -> Option<(u64, u64)> {
         // Gaps are sorted, and none overlaps another.
         let after = self.gaps.partition_point(|&(_, to)| to <= from_ns);
@@ -280,6 +282,7 @@ impl Timeline {
 
     /// Returns the time at which the worker of `poll` moved to another thread during the poll, in
     /// ns.
+    #[inline(never)]
     pub fn handover_of(&self, poll: &Poll) -> Option<u64> {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let key = (poll.thread(), poll.start_ns());

@@ -51,6 +51,7 @@ impl Shutdown {
     }
 
     /// Returns the wait in which a spawned task was dropped with its runtime.
+    #[inline(never)]
     pub(crate) fn cut_wait(&self, task: &Task) -> Option<CutWait> {
         let until_ns = task.terminated_ns?;
         let is_cut = matches!(task.key, TaskKey::Spawned(_)) && self.from_ns? <= until_ns;

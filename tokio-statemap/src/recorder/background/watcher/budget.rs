@@ -139,12 +139,14 @@ impl Budget {
     }
 
     /// Accounts for the CPU time of the calling thread from now on, and for what was counted before.
+    #[inline(never)]
     pub(super) fn start(&mut self) {
         self.pay();
         self.since_ns = threads::cpu_ns();
     }
 
     /// Pays for what the calling thread did since accounting started. Returns how long that took, in ns.
+    #[inline(never)]
     pub(super) fn pay(&mut self) -> i64 {
         let since_ns = self.since_ns.take();
         let taken_ns = since_ns.and_then(|since_ns| threads::cpu_ns()?.checked_sub(since_ns));

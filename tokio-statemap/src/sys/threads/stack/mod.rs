@@ -118,6 +118,7 @@ impl Memory {
 
 /// Copies memory of this process from `address` on. The copy ends where there is no memory, without a fault.
 /// Async-signal-safe.
+#[inline(never)]
 pub(crate) fn read_memory(address: u64, into: &mut [u8]) -> usize {
     const PAGE: usize = 4096;
     const PARTS: usize = STACK_BYTES / PAGE + 1;

@@ -357,6 +357,7 @@ fn frames_of(nodes: Vec<Node>) -> Vec<AwaitFrame> {
 }
 
 /// Adds a chain, sharing the nodes that are already there.
+#[inline(never)]
 fn add(mut nodes: &mut Vec<Node>, chain: &[Located]) {
     for located in chain {
         let found = nodes.iter().rposition(|node| node.located.is_same_call(located));

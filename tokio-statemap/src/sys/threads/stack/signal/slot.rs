@@ -90,6 +90,7 @@ impl Slot {
     }
 
     /// Gives the slot back. An answer is no longer waited for.
+    #[inline(never)]
     pub(super) fn leave(&self) {
         // The handler may go on from one stage to the next meanwhile.
         for (from, to) in [(TAKEN, IDLE), (ASKED, IDLE), (ANSWERING, ABANDONED), (ANSWERED, IDLE)] {
