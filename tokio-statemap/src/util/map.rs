@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn hashes_of_a_key_differ_between_maps() {
-        let hashes: BTreeSet<u64> =
+        let hashes: BTreeSet<u32> =
             (0..10).filter_map(|_| Map::<u8, u8>::default().find(&7).err()).collect();
         assert_eq!(hashes.len(), 10);
     }
