@@ -110,6 +110,15 @@ fn each_poll_is_a_line_of_csv() {
 }
 
 #[test]
+fn each_kind_of_span_is_a_line_of_csv() {
+    let folder = folder("csv_requests");
+    write(&folder, &planted::blocked());
+    let text = run(&folder, "render --requests tasks.json workers.json --format csv -o -").stdout();
+    assert!(text.starts_with("run,runtime,host,name,fields,target,count,"), "{text}");
+    assert_eq!(text.lines().count(), 1, "it has none: {text}");
+}
+
+#[test]
 fn whom_the_report_blames_is_in_the_table() {
     let folder = folder("csv_real");
     let timeline = write(&folder, &real::run());
@@ -146,8 +155,13 @@ fn what_cannot_be_exported_is_said() {
         assert_eq!(ended.status, Some(1), "{args}: {ended:?}");
         assert!(ended.stderr.contains(said) && ended.stderr.lines().count() == 1, "{ended:?}");
     }
-    let ended = run(&folder, "render tasks.json --format parquet -o -");
-    assert_eq!(ended.status, Some(2), "{ended:?}");
-    assert!(ended.stderr.contains("a folder of tables"), "{ended:?}");
+    for (args, said) in [
+        ("--format parquet -o -", "a folder of tables"),
+        ("--requests -o out.svg", "`--requests` is for CSV: write a .csv, or leave it out"),
+    ] {
+        let ended = run(&folder, &format!("render tasks.json {args}"));
+        assert_eq!(ended.status, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(said), "{ended:?}");
+    }
     assert_eq!(names_in(&folder), ["cpus.json", "tasks.json", "workers.json"]);
 }

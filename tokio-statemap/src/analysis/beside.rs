@@ -26,9 +26,10 @@ const MOST_STACKS: usize = 1024;
 /// The most functions of a stack that are looked at.
 const MOST_FRAMES: usize = 64;
 
-/// The least part of the polls in which other threads must be seen, as 1/n. On a busy machine a thread that is asked for its stack often
-/// has its turn too late.
-const FEW: usize = 6;
+/// The least part of the polls in which other threads must be seen, as 1/n: of a single one, and of several. On a busy machine a thread
+/// that is asked for its stack often has its turn too late.
+const FEW: usize = 3;
+const FEW_OF_SEVERAL: usize = 6;
 
 /// A function: its name and its file.
 type Function<'a> = (&'a str, Option<&'a str>);
@@ -41,6 +42,11 @@ fn function(frame: &StackFrame) -> Function<'_> {
 type Stack<'a> = Vec<&'a StackFrame>;
 
 impl SeenBeside {
+    /// Returns whether it was seen in too few of the polls to come before what else is known.
+    pub(super) fn is_seldom(&self) -> bool {
+        self.seen_polls.saturating_mul(FEW as u64) < self.polls
+    }
+
     /// Finds what was seen in most of these polls, which are blamed on the function of `waiter`. Returns `None` if other
     /// threads were seen in few of them, as most waited for nothing, or if two threads were seen in most.
     pub(super) fn find(timeline: &Timeline, polls: &[PollAt], waiter: &StackFrame) -> Option<Self> {
@@ -68,7 +74,8 @@ impl SeenBeside {
             }
             seen_beside += usize::from(stacks.len() > known);
         }
-        if seen_beside == 0 || FEW * seen_beside < polls.len() {
+        let few = if seen_beside > 1 { FEW_OF_SEVERAL } else { FEW };
+        if seen_beside == 0 || few * seen_beside < polls.len() {
             return None;
         }
         let number = |frame: &StackFrame| seen_in.get(&function(frame)).map_or(0, |seen| seen.0);

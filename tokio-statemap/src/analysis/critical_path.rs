@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::blame::Blame;
+use super::place::Place;
 use super::resumed::waited_in;
 use super::spelling::Spelling;
-use super::statement::{bare_name, function_name, place_name};
+use super::statement::{bare_name, function_name, place_name, tasks_origin};
 use super::waits::place_label;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
@@ -45,8 +46,8 @@ pub struct PathPart {
     /// [`Ready`](PathState::Ready) also that one. For [`Waiting`](PathState::Waiting) the line at which the task waited. Where
     /// none is known, it is where the task was spawned.
     pub place: String,
-    /// `true` if nothing more is known than where the task was spawned.
-    pub is_spawn_location: bool,
+    /// The place where the tasks were spawned, if no more is known.
+    pub spawned: Option<Place>,
     /// The number of times that the path led through it.
     pub times: u64,
     /// The time, in ns.
@@ -108,10 +109,12 @@ impl PathPart {
             PathState::Waiting => ("waited", "at"),
             PathState::Unknown => return None,
         };
-        Some(match self.is_spawn_location {
-            false => format!("{task} {was} {at} {}", clean(&self.place)),
-            true if matches!(self.longest_task, TaskKey::Root(_)) => format!("{task} {was}"),
-            true => format!("{task} spawned at {} {was}", clean(&self.place)),
+        Some(match self.spawned {
+            None => format!("{task} {was} {at} {}", clean(&self.place)),
+            Some(place) => match tasks_origin(place) {
+                Some(origin) => format!("{task} {origin} {was}"),
+                None => format!("{task} {was}"),
+            },
         })
     }
 }
@@ -286,8 +289,8 @@ struct OfWait {
     function: Option<String>,
 }
 
-/// The place of a step, and whether nothing more is known than where the task was spawned.
-type Spot = (String, bool);
+/// The place of a step. If no more is known than where the task was spawned, that is there, too.
+type Spot = (String, Option<Place>);
 
 /// The parts of a way while they are summed up.
 struct Sums<'t> {
@@ -317,7 +320,7 @@ impl<'t> Sums<'t> {
         let part = self.parts.get_or_insert_with((state, place), || PathPart {
             state,
             place: String::new(),
-            is_spawn_location: false,
+            spawned: None,
             times: 0,
             total_ns: 0,
             longest_ns: 0,
@@ -344,10 +347,10 @@ impl<'t> Sums<'t> {
             None => task.carried_wait.and_then(|carried| carried.wait),
         };
         match (step.state, step.poll) {
-            (PathState::Unknown, _) => return (String::new(), false),
+            (PathState::Unknown, _) => return (String::new(), None),
             (PathState::Waiting, after) => {
                 if let Some(of_wait) = self.of_wait(wait_after(after)) {
-                    return (of_wait.lines.clone(), false);
+                    return (of_wait.lines.clone(), None);
                 }
             }
             (state, Some(nth)) => {
@@ -355,20 +358,21 @@ impl<'t> Sums<'t> {
                 if state == PathState::Running && !timeline.samples(poll).is_empty() {
                     let blame = Blame::from_samples(timeline, poll);
                     if let Some(frame) = blame.and_then(Blame::place) {
-                        return (function_name(&frame), false);
+                        return (function_name(&frame), None);
                     }
                 }
                 // It is in the function that it waited in before, or waits in afterwards.
                 for wait in [wait_after(nth.checked_sub(1)), poll.wait()] {
                     let of_wait = self.of_wait(wait);
                     if let Some(function) = of_wait.and_then(|of_wait| of_wait.function.clone()) {
-                        return (function, false);
+                        return (function, None);
                     }
                 }
             }
             (_, None) => {}
         }
-        (place_name(self.spelling.place(task)), true)
+        let spawned = self.spelling.place(task);
+        (place_name(spawned), Some(spawned))
     }
 
     /// Returns the words for a wait, if its place is known.
@@ -386,8 +390,8 @@ impl<'t> Sums<'t> {
     /// Returns the number of tasks on the way, and the parts.
     fn into_parts(self) -> (u64, Vec<PathPart>) {
         let mut parts = Vec::new();
-        for ((_, (place, is_spawn_location)), part) in self.parts {
-            parts.push(PathPart { place, is_spawn_location, ..part });
+        for ((_, (place, spawned)), part) in self.parts {
+            parts.push(PathPart { place, spawned, ..part });
         }
         crate::util::sort::by(&mut parts, |a, b| {
             (b.total_ns.cmp(&a.total_ns))

@@ -279,8 +279,9 @@ pub(super) fn blame(
         })
     });
     for culprit in culprits.iter_mut().take(MOST_WITH_HOLDER) {
-        if culprit.beside.is_none() && culprit.is_for_a_lock {
+        if culprit.is_for_a_lock && culprit.beside.as_ref().is_none_or(SeenBeside::is_seldom) {
             culprit.let_go = LetGo::find(timeline, &culprit.at);
+            culprit.beside.take_if(|_| culprit.let_go.is_some());
         }
     }
     LongPollBlame {
@@ -384,7 +385,8 @@ impl Group {
         let frame = self.frames.heaviest().cloned();
         let told = self.causes.told();
         let in_words: Vec<_> = told.iter().map(ToString::to_string).collect();
-        let beside = frame.as_ref().and_then(|frame| SeenBeside::find(timeline, &at, frame));
+        let waiter = frame.as_ref().filter(|_| told.iter().any(|cause| cause.is_wait()));
+        let beside = waiter.and_then(|frame| SeenBeside::find(timeline, &at, frame));
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let mut seen = frame.iter().chain(&callers);
         let waited_in = match frame.is_none() || seen.any(StackFrame::is_async) {

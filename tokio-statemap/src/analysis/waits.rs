@@ -114,16 +114,18 @@ impl Holder {
         let share = percent(share(self.waited_ns, self.held_ns).unwrap_or(1.0));
         let label = self.label();
         let (holder, label) = (clean(&label), at.map(clean));
-        let said = match (self.is_receiver, label) {
+        let said = match (self.is_for_room, label) {
             (false, None) => format!("For {share} of the time that it was held, its holders"),
             (false, Some(at)) => {
                 format!(
                     "For {share} of the time that what is awaited at {at} was held, its holders"
                 )
             }
-            (true, None) => format!("For {share} of that time, the task that receives"),
+            (true, None) => format!("For {share} of that time, those that took something out"),
             (true, Some(at)) => {
-                format!("For {share} of the time that tasks waited at {at}, the task that receives")
+                format!(
+                    "For {share} of the time that tasks waited at {at}, those that took something out"
+                )
             }
         };
         format!("{said} waited at {holder}, as far as is known.")

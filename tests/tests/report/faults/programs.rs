@@ -270,7 +270,7 @@ async fn add_one(shared: Arc<Mutex<u64>>, news: Arc<Notify>) {
 }
 
 async fn keep(shared: Arc<Mutex<u64>>, news: Arc<Notify>) {
-    let _guard = shared.lock().await;
+    let _guard = timeout(3_600_000 * MS, shared.lock()).await;
     news.notified().await;
 }
 

@@ -6,8 +6,9 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::given_back::has_given_back;
+use super::given_back::{GivenBack, MUTEX, first_module};
 use super::last_wait::LastWaits;
+use super::woken_by::WaitSet;
 use crate::analysis::place::{Place, source_line};
 use crate::analysis::spots::Spot;
 use crate::analysis::waits::path::{frame_past, frame_within, path_below};
@@ -45,18 +46,19 @@ impl HeldBy {
         queued: &Wait,
         long_ns: u64,
     ) -> Option<Self> {
-        let found = Self::further_on(last, queued, long_ns)?;
-        let is_over = found.tasks == 1 && has_given_back(last.timeline(), queued, found.task);
-        (!is_over).then_some(found)
-    }
-
-    /// Finds them by where they wait alone.
-    fn further_on(last: &LastWaits<'_>, queued: &Wait, long_ns: u64) -> Option<Self> {
         let [line] = queued.lines()[..] else { return None };
         let (line, awaited) = line_of(line);
         let may_be_past = may_be_held(queued, awaited);
         let are_several = Awaited::queue(queued) == Some(Awaited::Permit);
         let past_line = source_line(line)?;
+        let mutex = (first_module(queued) == Some(MUTEX))
+            .then(|| (last.given_back(), WaitSet::like(last.timeline(), queued)));
+        let may_have_it = |spot: &&Spot| {
+            let given_back = |(by, at_line): &(&GivenBack, WaitSet)| {
+                by.is_by(last.timeline(), at_line, spot.task)
+            };
+            !mutex.as_ref().is_some_and(given_back)
+        };
         let mut found: Option<Self> = None;
         let mut all_queue = true;
         for (wait, spots) in last.long(long_ns) {
@@ -64,8 +66,9 @@ impl HeldBy {
             let within = || waits_within(wait, line, awaited);
             let Some(frame) = past.or_else(within) else { continue };
             let at = path_below(frame);
-            let tasks = spots.len() as u64;
-            let Some(task) = spots.iter().map(|spot| spot.task).min() else { continue };
+            let tasks = spots.iter().filter(may_have_it).count() as u64;
+            let task = spots.iter().filter(may_have_it).map(|spot| spot.task).min();
+            let Some(task) = task else { continue };
             let awaits = Awaited::queue(wait);
             all_queue &= are_several || awaits.is_some();
             let is_only = found.is_none() && tasks == 1;
@@ -97,7 +100,7 @@ impl HeldBy {
     ) -> Option<Self> {
         let before_end_ns = spot.start_ns.saturating_add(spot.length_ns).checked_sub(1)?;
         let then = LastWaits::at(timeline, before_end_ns);
-        let found = Self::further_on(&then, queued, spot.length_ns - spot.length_ns / 10)?;
+        let found = Self::find(&then, queued, spot.length_ns - spot.length_ns / 10)?;
         Some(Self { is_over: true, ..found })
     }
 

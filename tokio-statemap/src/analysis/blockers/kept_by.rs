@@ -3,15 +3,14 @@
 //! A mutex or a permit that is given back while tasks wait for it wakes one of them. So a task that got it while others waited all the
 //! time, and woke none of them since, still has it, unless it passed it on. Guards of a `RwLock` may be dropped without a wake.
 //!
-//! One mutex may be locked at several lines. So of a mutex, a task counts only if it has woken nobody since who waited for any mutex.
-//! Several mutexes may be locked at one line: who got another one of them there last, and gave it back while nobody waited for that
-//! one, is taken for the holder.
+//! One mutex may be locked at several lines. So of a mutex, a task counts only if it gave none back since then. Several mutexes may be
+//! locked at one line. But those who wait for one get it in turn: a task that began to wait after one that still waits got another.
 
 use std::fmt;
 
 use super::awaited::Awaited;
 use super::given_back::{MUTEX, first_module, last_releases, waits_for};
-use super::last_wait::waits_to_the_end;
+use super::last_wait::{LastWaits, waits_to_the_end};
 use super::woken_by::WaitSet;
 use crate::analysis::waits::{for_each_wait, place_label};
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
@@ -43,11 +42,12 @@ impl KeptBy {
     /// Finds the tasks that keep what tasks in `queued` wait for, which are at one line, if they have waited elsewhere for `long_ns` or
     /// longer. `None` also if it isn't known who ended some of the waits.
     pub(in crate::analysis) fn find(
-        timeline: &Timeline,
+        last: &LastWaits<'_>,
         shutdown: Shutdown,
         queued: &[(WaitId, &Wait)],
         long_ns: u64,
     ) -> Option<Self> {
+        let timeline = last.timeline();
         let &(_, first) = queued.first()?;
         let module = first_module(first)?;
         let is_mutex = module == MUTEX;
@@ -55,24 +55,25 @@ impl KeptBy {
             return None;
         }
         let at_line = WaitSet::new(timeline, queued.iter().map(|&(id, _)| id));
-        let of_kind = waits_for(timeline, module);
         let queues = match is_mutex {
             true => at_line,
-            false => same_queue(timeline, &at_line, &of_kind),
+            false => same_queue(timeline, &at_line, &waits_for(timeline, module)),
         };
         let last_gap_ns = timeline.gaps.iter().map(|&(_, to_ns)| to_ns).max().unwrap_or_default();
-        let since_ns = crowded_since(timeline, shutdown, &queues)?.max(last_gap_ns);
-        let released =
-            last_releases(timeline, if is_mutex { &of_kind } else { &queues }, since_ns)?;
+        let (crowded_ns, first_ns) = crowded_since(timeline, shutdown, &queues)?;
+        let since_ns = crowded_ns.max(last_gap_ns);
+        let released = last_releases(timeline, &queues, since_ns)?;
         let spawns = last_spawns(timeline);
         let tasks_seen = timeline.tasks.seen();
         let got: Vec<_> = tasks_seen.iter().map(|task| last_got(task, &queues, since_ns)).collect();
-        let last_ns = got.iter().flatten().map(|&(_, got_ns)| got_ns).max()?;
+        let last_ns = got.iter().flatten().map(|got| got.at_ns).max()?;
         let mut found: Option<(u64, Self)> = None;
         let mut tasks = 0;
-        for ((task, got), released_ns) in tasks_seen.iter().zip(got).zip(released) {
-            let Some((got_at, got_ns)) = got else { continue };
-            if is_mutex && got_ns < last_ns || released_ns.saturating_add(SLACK_NS) >= got_ns {
+        for (index, (task, got)) in tasks_seen.iter().zip(got).enumerate() {
+            let Some(Got { wait: got_at, since_ns, at_ns: got_ns }) = got else { continue };
+            let given_back_ns = if is_mutex { last.given_back().last_ns(index) } else { 0 };
+            let is_another = is_mutex && (got_ns < last_ns || since_ns > first_ns);
+            if is_another || released[index].max(given_back_ns).saturating_add(SLACK_NS) >= got_ns {
                 continue;
             }
             let Some((spot, wait)) = waits_to_the_end(timeline, shutdown, task.key) else {
@@ -112,13 +113,24 @@ impl KeptBy {
     }
 }
 
-/// Returns where a task last got something that it had waited for in one of these waits, and when, if that was after `since_ns`. Of a
-/// wait with a timeout, the runtime ends the task's wait, and it got nothing.
-fn last_got(task: &Task, waits: &WaitSet, since_ns: u64) -> Option<(WaitId, u64)> {
+/// A wait in which a task got something.
+struct Got {
+    wait: WaitId,
+    /// The time at which it began, in ns.
+    since_ns: u64,
+    /// The time at which it ended, in ns.
+    at_ns: u64,
+}
+
+/// Returns the last of these waits in which a task got something, if that was after `since_ns`. Of a wait with a timeout, the runtime ends
+/// the task's wait, and it got nothing.
+fn last_got(task: &Task, waits: &WaitSet, since_ns: u64) -> Option<Got> {
     let is_in = |pair: &&[Poll]| waits.has(pair[0].wait());
     let last = task.polls.windows(2).rev().find(is_in)?;
-    let got_ns = last[1].ready_ns().filter(|&got_ns| got_ns >= since_ns)?;
-    matches!(last[1].woken_by(), Some(WokenBy::Task(_))).then_some((last[0].wait()?, got_ns))
+    let at_ns = last[1].ready_ns().filter(|&got_ns| got_ns >= since_ns)?;
+    let is_given = matches!(last[1].woken_by(), Some(WokenBy::Task(_)));
+    let got = Got { wait: last[0].wait()?, since_ns: last[0].end_ns()?, at_ns };
+    is_given.then_some(got)
 }
 
 /// Returns when each task last spawned another one, to which it may have passed something on. A task that spawned none isn't in it.
@@ -155,8 +167,9 @@ fn same_queue(timeline: &Timeline, at_line: &WaitSet, of_kind: &WaitSet) -> Wait
     WaitSet::new(timeline, own.chain(linked))
 }
 
-/// Returns the time since when a task was in one of these waits at any moment, up to the end. `None` if that isn't so at the end.
-fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Option<u64> {
+/// Returns the time since when a task was in one of these waits at any moment, up to the end, and the time at which the first of those
+/// that are in one at the end began to wait. `None` if there are none of these.
+fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Option<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for task in timeline.tasks.seen() {
         for_each_wait(timeline, task, shutdown, &mut |wait, from_ns, length_ns, is_now| {
@@ -167,14 +180,16 @@ fn crowded_since(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Op
         });
     }
     crate::util::sort::sort(&mut all);
-    let mut since_ns = all.last().filter(|&&(to_ns, _)| to_ns == u64::MAX)?.1;
+    let at_end = all.partition_point(|&(to_ns, _)| to_ns < u64::MAX);
+    let first_ns = all.get(at_end)?.1;
+    let mut since_ns = first_ns;
     for &(to_ns, from_ns) in all.iter().rev() {
         if to_ns < since_ns {
             break;
         }
         since_ns = since_ns.min(from_ns);
     }
-    Some(since_ns)
+    Some((since_ns, first_ns))
 }
 
 impl fmt::Display for KeptBy {

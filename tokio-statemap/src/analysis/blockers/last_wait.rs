@@ -1,8 +1,10 @@
 //! The waits that tasks are in at the end, or at another moment.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::num::NonZeroU64;
 
+use super::given_back::GivenBack;
 use crate::analysis::place::Place;
 use crate::analysis::spots::Spot;
 use crate::trace::state::TaskState;
@@ -13,19 +15,26 @@ use crate::util::sort::by_key;
 pub(in crate::analysis) struct LastWaits<'a> {
     timeline: &'a Timeline,
     all: Vec<(&'a Wait, Vec<Spot>)>,
+    /// That moment, in ns.
+    at_ns: u64,
+    given_back: OnceCell<GivenBack>,
 }
 
 impl<'a> LastWaits<'a> {
     pub(in crate::analysis) fn find(timeline: &'a Timeline, shutdown: Shutdown) -> Self {
-        Self::collect(timeline, &|task| match wait_to_the_end(timeline, shutdown, task)? {
-            (spot, Waiting::At(wait)) => Some((spot, wait)),
-            _ => None,
-        })
+        Self::collect(
+            timeline,
+            u64::MAX,
+            &|task| match wait_to_the_end(timeline, shutdown, task)? {
+                (spot, Waiting::At(wait)) => Some((spot, wait)),
+                _ => None,
+            },
+        )
     }
 
     /// Finds the waits that tasks were in at this moment, as long as they had lasted.
     pub(in crate::analysis) fn at(timeline: &'a Timeline, at_ns: u64) -> Self {
-        Self::collect(timeline, &|task| {
+        Self::collect(timeline, at_ns, &|task| {
             let after = task.polls.partition_point(|poll| poll.start_ns() <= at_ns);
             let before = &task.polls[after.checked_sub(1)?];
             let start_ns = before.end_ns().filter(|&end_ns| end_ns <= at_ns)?;
@@ -42,6 +51,7 @@ impl<'a> LastWaits<'a> {
     /// Collects the waits of tasks. `wait_of` returns the one of a task.
     fn collect(
         timeline: &'a Timeline,
+        at_ns: u64,
         wait_of: &dyn Fn(&Task) -> Option<(Spot, &'a Wait)>,
     ) -> Self {
         let mut all: Vec<(&'a Wait, Vec<Spot>)> = Vec::new();
@@ -61,7 +71,7 @@ impl<'a> LastWaits<'a> {
         for (_, spots) in &mut all {
             by_key(spots, |spot| (Reverse(spot.length_ns), spot.task));
         }
-        Self { timeline, all }
+        Self { timeline, all, at_ns, given_back: OnceCell::new() }
     }
 
     /// Returns the waits that tasks have been in for `long_ns` or longer, each with these tasks: at least one.
@@ -77,6 +87,11 @@ impl<'a> LastWaits<'a> {
 
     pub(in crate::analysis) fn timeline(&self) -> &'a Timeline {
         self.timeline
+    }
+
+    /// Returns when tasks gave mutexes back up to that moment.
+    pub(super) fn given_back(&self) -> &GivenBack {
+        self.given_back.get_or_init(|| GivenBack::until(self.timeline, self.at_ns))
     }
 
     /// Returns where the task that has waited longest in this wait was spawned.

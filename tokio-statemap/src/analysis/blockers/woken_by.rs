@@ -68,7 +68,7 @@ impl Chain {
         let is_room = waits.iter().any(|(_, wait)| is_for_room(wait));
         let senders = || waiting_in(timeline, shutdown, &set);
         let mut next = next_link(usual_waker(timeline, &set, None), || {
-            is_room.then(|| receiver_of(timeline, shutdown, &senders())).flatten()
+            is_room.then(|| receiver_of(timeline, shutdown, &set, &senders())).flatten()
         });
         while let Some((task, known_by)) = next {
             chain.last = known_by;
@@ -104,7 +104,7 @@ impl Chain {
             let waker = usual_waker(timeline, &set, Some(task))
                 .or_else(|| usual_waker(timeline, &set, None));
             next = next_link(waker, || {
-                is_for_room(wait).then(|| receiver_of(timeline, shutdown, &[task])).flatten()
+                is_for_room(wait).then(|| receiver_of(timeline, shutdown, &set, &[task])).flatten()
             });
         }
         (!chain.links.is_empty()).then_some(chain)
@@ -220,10 +220,15 @@ fn waiting_in(timeline: &Timeline, shutdown: Shutdown, waits: &WaitSet) -> Vec<T
     all
 }
 
-/// Returns the only task that `senders` woke when it waited for a message: it receives what they send. `None` if there are several, as
-/// they may send to several channels, or if that task waits for a message now: its channel is empty, so it is another one.
-/// `senders` is in order.
-fn receiver_of(timeline: &Timeline, shutdown: Shutdown, senders: &[TaskKey]) -> Option<TaskKey> {
+/// Returns the task that receives what `senders`, which are in order, send: the only one that waited for a message when they woke it. `None`
+/// if there are several, as they may send to several channels; if another task ended one of their waits for room; or if that task waits
+/// for a message now, as then its channel is empty.
+fn receiver_of(
+    timeline: &Timeline,
+    shutdown: Shutdown,
+    room: &WaitSet,
+    senders: &[TaskKey],
+) -> Option<TaskKey> {
     let is_message = |wait: Option<WaitId>| {
         wait.and_then(|id| timeline.wait(id)).is_some_and(Awaited::is_message)
     };
@@ -239,6 +244,13 @@ fn receiver_of(timeline: &Timeline, shutdown: Shutdown, senders: &[TaskKey]) -> 
         }
     }
     let (task, times) = receiver?;
+    let is_by_another = |pair: &[Poll]| {
+        let by = pair[1].woken_by();
+        room.has(pair[0].wait()) && matches!(by, Some(WokenBy::Task(by)) if by != task)
+    };
+    if timeline.tasks.seen().iter().any(|of| of.polls.windows(2).any(is_by_another)) {
+        return None;
+    }
     // The channels of a circle may be full before many messages were sent.
     let is_it =
         |wait: &Wait| is_for_room(wait) || times as u64 >= LEAST && !Awaited::is_message(wait);

@@ -229,6 +229,9 @@ fn a_part_has_its_function_and_its_longest_stretch() {
     }
     let sentence = "The critical path of main, 700 \u{b5}s: 500 \u{b5}s (71.4 %) task-7 spawned at src/batch.rs:3:9 waited.";
     assert_eq!(find(&timeline).unwrap().sentence().as_deref(), Some(sentence));
+    timeline.tasks[1].location = None;
+    let sentence = find(&timeline).unwrap().sentence().unwrap();
+    assert!(sentence.ends_with(" task-7 of unknown spawn location waited."), "{sentence}");
 }
 
 #[test]

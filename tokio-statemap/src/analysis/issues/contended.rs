@@ -1,5 +1,7 @@
 //! A line at which tasks queue: for a lock, a permit, room in a channel, or an answer.
 
+use std::cmp::Reverse;
+
 use super::Facts;
 use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
@@ -37,7 +39,7 @@ pub struct Contended {
     pub none_ended_for_ns: Option<u64>,
     /// Other such lines at which no wait had ended for long, by the sum of their waits, the longest first.
     pub none_ended_at: Vec<String>,
-    /// The task that has waited longest at all these lines, and where, if that is another line and for the same kind of lock: what the
+    /// The task that has waited longest for the same kind of lock, and where, if that is another line at which no wait ends: what the
     /// others wait for may be behind it in a queue.
     pub first: Option<(TaskKey, String)>,
     /// The line at which the holders waited for most of the time that they held what is awaited, if there is one.
@@ -94,20 +96,26 @@ pub(super) fn find(
             Some((row, Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?))
         });
         let Some((row, queue)) = worst else { continue };
-        let others: Vec<_> = match is_still {
-            true => waits.lines.iter().filter(|other| places.is_still(last, row, other)).collect(),
-            false => Vec::new(),
-        };
+        // Two kinds of waits at one line may have the same name.
+        let label = row.label();
+        let is_told = |of: &Contended| of.at == label || of.none_ended_at.contains(&label);
+        if found.iter().any(is_told) {
+            continue;
+        }
+        let others: Vec<_> =
+            waits.lines.iter().filter(|other| is_still && is_another_still(row, other)).collect();
         let mut none_ended_at = Vec::new();
-        for other in others.iter().take(MOST_LINES) {
-            // Two kinds of waits at one line may have the same name.
-            let label = other.label();
-            if label != row.label() && !none_ended_at.contains(&label) {
-                none_ended_at.push(label);
+        for other in others.iter().filter(|other| places.kind(last, other).is_some()) {
+            let other = other.label();
+            if other != label && !none_ended_at.contains(&other) {
+                none_ended_at.push(other);
+            }
+            if none_ended_at.len() == MOST_LINES {
+                break;
             }
         }
         found.push(Contended {
-            at: row.label(),
+            at: label,
             times: row.times,
             total_ns: row.total_ns,
             longest_ns: row.longest_ns,
@@ -127,7 +135,14 @@ pub(super) fn find(
             spots: spots(timeline, shutdown, places.at(row)).longest,
         });
     }
+    crate::util::sort::by_key(&mut found, |of: &Contended| Reverse(of.total_ns));
     found
+}
+
+/// Returns whether no wait ends at `other` either, which is another line.
+fn is_another_still(row: &WaitRow, other: &WaitRow) -> bool {
+    let is_long = other.none_ended_for_ns.is_some() && other.longest_ns >= LONG_NS;
+    is_long && !std::ptr::eq(other, row)
 }
 
 /// Returns the module of what is awaited at a line.
@@ -195,7 +210,7 @@ impl Queue {
             found.chain = Chain::find(timeline, shutdown, (all, is_lock), long_ns);
         }
         if is_lock && found.held_by.is_none() {
-            found.kept_by = KeptBy::find(timeline, shutdown, all, long_ns);
+            found.kept_by = KeptBy::find(last, shutdown, all, long_ns);
             found.keep_one();
         }
         let is_inside = || found.chain.as_ref().is_some_and(Chain::is_inside);
@@ -328,42 +343,31 @@ impl Places<'_> {
         (ended > 0).then_some((place, ended))
     }
 
-    /// Returns whether tasks also queue at `other`, and no wait ends there either.
-    fn is_still(&self, last: &LastWaits<'_>, row: &WaitRow, other: &WaitRow) -> bool {
-        !std::ptr::eq(other, row)
-            && other.none_ended_for_ns.is_some()
-            && other.longest_ns >= LONG_NS
-            && self.kind(last, other).is_some()
-    }
-
     /// Returns the task that has waited longest for such a lock at these lines, and its line, if it is one of the `others`.
     fn first_of(&self, row: &WaitRow, others: &[&WaitRow]) -> Option<(TaskKey, String)> {
-        let since_of = |row: &WaitRow| {
-            let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
-            let mut first: Option<(u64, TaskKey)> = None;
-            for task in self.timeline.tasks.one_by_one() {
-                let wait = task.polls.last().and_then(|last| last.wait());
-                let Some((spot, _)) = wait_to_the_end(self.timeline, self.shutdown, &task) else {
-                    continue;
-                };
+        let is_like = |other: &&&WaitRow| row.is_for_a_lock() && module(other) == module(row);
+        let others: Vec<_> = others.iter().filter(is_like).collect();
+        if others.is_empty() {
+            return None;
+        }
+        // By the index of a wait: the one that has been in it for longest.
+        let mut first: Vec<Option<(u64, TaskKey)>> = vec![None; self.timeline.places.waits.len()];
+        for task in self.timeline.tasks.one_by_one() {
+            let wait = task.polls.last().and_then(|last| last.wait());
+            let Some(first) = wait.and_then(|id| first.get_mut(id.index())) else { continue };
+            if let Some((spot, _)) = wait_to_the_end(self.timeline, self.shutdown, &task) {
                 let since = (spot.start_ns, task.key);
-                if is_at.has(wait) && first.is_none_or(|first| since < first) {
-                    first = Some(since);
-                }
-            }
-            first
-        };
-        let of_row = since_of(row).filter(|_| row.is_for_a_lock())?;
-        let mut first: Option<(u64, TaskKey, String)> = None;
-        for other in others.iter().filter(|other| module(other) == module(row)) {
-            let of_other = since_of(other).filter(|&since| since < of_row);
-            if let Some((since_ns, task)) = of_other {
-                if first.as_ref().is_none_or(|&(first_ns, ..)| since_ns < first_ns) {
-                    first = Some((since_ns, task, other.label()));
-                }
+                *first = Some(first.map_or(since, |first| first.min(since)));
             }
         }
-        first.map(|(_, task, at)| (task, at))
+        let first_at = |row: &WaitRow| {
+            let all = self.at(row).iter();
+            all.filter_map(|(id, _)| first[id.index()]).min()
+        };
+        let of_row = first_at(row)?;
+        let of_others = others.into_iter().filter_map(|other| Some((first_at(other)?, other)));
+        let (of_other, other) = of_others.min_by_key(|&(since, _)| since)?;
+        (of_other < of_row).then(|| (of_other.1, other.label()))
     }
 
     /// Returns the tasks that may have held what was awaited at this line during the longest wait that no task ended, as one with a
@@ -419,7 +423,12 @@ impl Contended {
         let (is_certain, names_holder) = (self.is_certain(), self.names_holder());
         if *at == self.at {
             let says_more = self.now > never.tasks || !self.none_ended_at.is_empty();
-            return names_holder || self.queue.kept_by.is_some() || is_certain && says_more;
+            // A channel may be full because whoever receives is slow.
+            let is_room = self.queue.kind == Kind::Room;
+            return names_holder
+                || is_room
+                || self.queue.kept_by.is_some()
+                || is_certain && says_more;
         }
         self.none_ended_at.contains(at) && !never.names_holder() && (is_certain || names_holder)
     }
@@ -528,7 +537,8 @@ impl Finding for Contended {
                  it themselves, or others that were spawned elsewhere, or a thread."
             ));
         }
-        if let (Some(holder), None) = (&self.holder, held_by) {
+        // It is known of waits that ended.
+        if let (Some(holder), None, true) = (&self.holder, held_by, self.goes_on()) {
             said.add(holder.sentence(None));
         }
         said.add(self.meanwhile.to_string());

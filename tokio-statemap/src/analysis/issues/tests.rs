@@ -589,16 +589,19 @@ fn who_got_a_mutex_last_and_does_not_give_it_back_is_named() {
         task
     };
     let text = |others: Vec<Task>| {
-        let users = vec![main(SLEEP), task(1, place, LOCK), task(2, place, LOCK)];
+        let users = vec![main(SLEEP), task(5, place, LOCK), task(6, place, LOCK)];
         said([users, others].concat()).1
     };
-    let keeper = || got(3, S + 100 * MS, spawned(1), RECV);
+    let keeper = || got(3, S + 100 * MS, spawned(5), RECV);
     let kept = "As far as is known, task-3 got it last, after a wait at src/shop.rs:17, Mutex::lock, and woke none of these since: it \
                 waits at src/shop.rs:17, Receiver::recv, for 8.90 s now.";
     let is_kept = |others| text(others).contains(kept);
     assert!(is_kept(vec![keeper()]), "{}", text(vec![keeper()]));
+    // It began to wait after others, so it got another mutex.
+    let later = got(7, S + 100 * MS, spawned(5), RECV);
+    assert!(!text(vec![later]).contains("task-7 got"));
     // Another task got it after that.
-    assert!(!is_kept(vec![keeper(), got(4, S + 200 * MS, spawned(1), LOCK)]));
+    assert!(!is_kept(vec![keeper(), got(4, S + 200 * MS, spawned(5), LOCK)]));
     // It was given back to a task that waited for it at another line, or for another mutex.
     let mut next = got(4, S + 200 * MS, spawned(3), SLEEP);
     next.polls[0] = next.polls[0].waits_at(WaitId::new(LOCK_PAST_IT));

@@ -1,5 +1,5 @@
-//! Finds where the tasks that held a contended lock waited while they held it, and where the task that receives from a full channel
-//! waited between two messages.
+//! Finds where the tasks that held a contended lock waited while they held it, and where those that took something out of a full channel
+//! waited before they did.
 //!
 //! The task that releases a lock wakes a task that waits for it, in a poll. If it isn't known who woke a task, the
 //! releasing task is the one that was polled when the waiting task became ready, if only one was. If the releasing task
@@ -8,8 +8,8 @@
 //! Holders count by the time that they held the lock: most may release it at once, while one in ten holds it for nearly
 //! all the time.
 //!
-//! The task that receives from a channel is taken for its holder. It makes room in a poll, as a lock is released in one, and
-//! nobody else can.
+//! Whoever makes room in a channel is taken for its holder, unless it sends there itself: a sender that was given room and doesn't use it
+//! passes it on.
 
 use super::path::{frame_in, frame_past, path_below};
 use super::{WaitRow, line_of};
@@ -18,12 +18,12 @@ use crate::trace::timeline::{FILLED_CELL, Poll, SENDER, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
-/// The line at which the holders of a lock, or the task that receives from a channel, waited while other tasks waited for it.
+/// The line at which the holders of a lock, or those that took something out of a channel, waited while other tasks waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// `true` if it is the task that receives from a channel, rather than the holders of a lock.
-    pub is_receiver: bool,
+    /// `true` if others waited for room in a channel, rather than for a lock.
+    pub is_for_room: bool,
     /// The function and the line.
     pub at: StackFrame,
     /// The lines from the function that got the lock down to that line, `src/shop.rs:22 > src/shop.rs:15`; `None` if
@@ -33,7 +33,8 @@ pub struct Holder {
     pub awaits: Option<String>,
     /// The time that holders waited there while other tasks waited for the lock, in ns, in sum.
     pub waited_ns: u128,
-    /// The time that all known holders held the lock while other tasks waited for it, in ns, in sum.
+    /// The time that all known holders held the lock while other tasks waited for it, or that others waited for those that then took
+    /// something out, in ns, in sum.
     pub held_ns: u128,
 }
 
@@ -103,7 +104,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
         found.push(Found::new(row));
     }
     let is_lock: Vec<bool> = rows.iter().map(WaitRow::is_for_a_lock).collect();
-    let is_for_lock = |id: WaitId| row_of(lines, id).is_some_and(|row| is_lock[row]);
+    let kind_of = |id: WaitId| row_of(lines, id).map(|row| (row, is_lock[row]));
     for wait in &ended {
         let found = &mut found[wait.row];
         match wait.by {
@@ -113,7 +114,7 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &[Option<us
             EndedBy::Release(task, nth) if found.last != Some((task, nth)) => {
                 found.last = Some((task, nth));
                 found.by_task += 1;
-                found.add(timeline, &is_for_lock, wait, &tasks[task].polls[..=nth]);
+                found.add(timeline, &kind_of, wait, &tasks[task].polls[..=nth]);
             }
             EndedBy::Release(..) => {}
         }
@@ -165,16 +166,23 @@ impl<'a> Found<'a> {
         Self { lock, is_lock: row.is_for_a_lock(), by_task, by_no_task, last, held_ns, at_lines }
     }
 
-    /// Adds what a holder did during the wait `wait`. It released the lock in the last of `polls`. `is_for_lock` tells whether a wait
-    /// is for a lock.
+    /// Adds what a holder did during the wait `wait`. It released the lock in the last of `polls`. `kind_of` returns the
+    /// row of a wait, and whether it is for a lock.
     fn add(
         &mut self,
         timeline: &'a Timeline,
-        is_for_lock: &dyn Fn(WaitId) -> bool,
+        kind_of: &dyn Fn(WaitId) -> Option<(usize, bool)>,
         wait: &Ended,
         polls: &[Poll],
     ) {
         let Some((mut after, before)) = polls.split_last() else { return };
+        let is_sender = |poll: &Poll| {
+            let kind = poll.wait().and_then(kind_of);
+            !self.is_lock && kind.is_some_and(|(row, _)| row == wait.row)
+        };
+        if before.iter().rev().take(MOST_POLLS).any(is_sender) {
+            return;
+        }
         let during = |from: u64, to: u64| u128::from(to.saturating_sub(from.max(wait.since_ns)));
         self.held_ns += during(after.start_ns(), wait.at_ns);
         for poll in before.iter().rev().take(MOST_POLLS) {
@@ -185,7 +193,9 @@ impl<'a> Found<'a> {
             let place = poll.wait().and_then(|id| Some((id, timeline.wait(id)?)));
             // The holder may wait for another lock while it has this one, and whoever receives may wait for any lock.
             let is_for_it = place.is_some_and(|(id, place)| {
-                self.is_lock && is_for_lock(id) && frame_past(place, &self.lock).is_none()
+                self.is_lock
+                    && kind_of(id).is_some_and(|(_, is_lock)| is_lock)
+                    && frame_past(place, &self.lock).is_none()
             });
             if is_for_it {
                 return;
@@ -266,7 +276,7 @@ impl Found<'_> {
         let ((at, awaits), AtLine { wait, times, waited_ns, .. }) = most?;
         let is_most = 2 * waited_ns > self.held_ns && self.by_task >= 4 * self.by_no_task;
         (times >= LEAST_TIMES && is_most).then(|| Holder {
-            is_receiver: !self.is_lock,
+            is_for_room: !self.is_lock,
             at: at.clone(),
             path: wait.and_then(|wait| frame_in(wait, &self.lock)).map(path_below),
             awaits: awaits.map(str::to_owned),

@@ -17,7 +17,7 @@ impl Report {
         let Some(path) = &self.critical_path else { return Vec::new() };
         let CriticalPath { task, length_ns, tasks, parts, .. } = path;
         let share_of = |ns| share(ns, *length_ns).unwrap_or_default();
-        let heads = ["where", "state", "total", "share", "times", "longest", "in"];
+        let heads = ["where, or spawned at", "state", "total", "share", "times", "longest", "in"];
         let mut cells = Vec::new();
         let mut rest_ns = *length_ns;
         for (nth, part) in parts.iter().enumerate() {

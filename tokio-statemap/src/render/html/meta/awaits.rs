@@ -32,7 +32,12 @@ fn line(line: &AwaitLine) -> Raw {
     object(&[
         ("awaits", &row.awaits),
         ("frame", &line.frame),
-        ("holder", &row.holder.as_ref().map(|of| (of.label(), of.is_receiver, of.sentence(None)))),
+        (
+            "holder",
+            &row.holder
+                .as_ref()
+                .map(|of| (of.label(), of.is_for_room, of.sentence(Some(&row.label())))),
+        ),
         ("label", &row.label()),
         ("longest", &row.longest_ns),
         ("now", &row.now),

@@ -58,11 +58,11 @@ export class WaitsTab {
     }, labelInPanel(line.label), this.heldBy(line));
   }
 
-  /** Says where the holders of a lock, or the task that receives from a channel, waited meanwhile. */
+  /** Says where the holders of a lock, or those that took something out of a channel, waited meanwhile. */
   heldBy({ holder }) {
     if (holder === null) return null;
-    const [label, isReceiver, sentence] = holder;
-    const who = isReceiver ? "meanwhile the receiver waited at" : "held while waiting at";
+    const [label, isForRoom, sentence] = holder;
+    const who = isForRoom ? "full while its receiver waited at" : "held while waiting at";
     return make("span", { class: "source", title: titleText(sentence) }, `${who} ${shorten(visible(label), 40)}`);
   }
 
