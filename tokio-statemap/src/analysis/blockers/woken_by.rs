@@ -232,13 +232,16 @@ fn receiver_of(
     let is_message = |wait: Option<WaitId>| {
         wait.and_then(|id| timeline.wait(id)).is_some_and(Awaited::is_message)
     };
-    let is_by_sender = |pair: &[Poll]| match pair[1].woken_by() {
-        Some(WokenBy::Task(by)) => senders.binary_search(&by).is_ok() && is_message(pair[0].wait()),
+    // A task that used up its budget wakes itself.
+    let is_by_sender = |task: TaskKey, pair: &[Poll]| match pair[1].woken_by() {
+        Some(WokenBy::Task(by)) => {
+            by != task && senders.binary_search(&by).is_ok() && is_message(pair[0].wait())
+        }
         _ => false,
     };
     let mut receiver = None;
     for task in timeline.tasks.seen() {
-        let times = task.polls.windows(2).filter(|pair| is_by_sender(pair)).count();
+        let times = task.polls.windows(2).filter(|pair| is_by_sender(task.key, pair)).count();
         if times > 0 && receiver.replace((task.key, times)).is_some() {
             return None;
         }
