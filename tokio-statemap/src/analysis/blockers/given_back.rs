@@ -1,6 +1,6 @@
 //! Finds who gave something back that others waited for.
 
-use super::woken_by::WaitSet;
+use super::wait_set::WaitSet;
 use crate::analysis::waits::{awaited_module, line_of};
 use crate::trace::timeline::{TaskKey, Timeline, Wait};
 use crate::trace::woken_by::WokenBy;

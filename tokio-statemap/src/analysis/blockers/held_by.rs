@@ -8,7 +8,7 @@ use std::fmt;
 use super::awaited::Awaited;
 use super::given_back::{GivenBack, MUTEX, first_module};
 use super::last_wait::LastWaits;
-use super::woken_by::WaitSet;
+use super::wait_set::WaitSet;
 use crate::analysis::place::{Place, source_line};
 use crate::analysis::spots::Spot;
 use crate::analysis::waits::path::{frame_past, frame_within, path_below};

@@ -11,7 +11,7 @@ use std::fmt;
 use super::awaited::Awaited;
 use super::given_back::{MUTEX, first_module, last_releases, waits_for};
 use super::last_wait::{LastWaits, waits_to_the_end};
-use super::woken_by::WaitSet;
+use super::wait_set::WaitSet;
 use crate::analysis::waits::{for_each_wait, place_label};
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;

@@ -15,7 +15,7 @@ use crate::util::sort::by_key;
 pub(in crate::analysis) struct LastWaits<'a> {
     timeline: &'a Timeline,
     all: Vec<(&'a Wait, Vec<Spot>)>,
-    /// That moment, in ns.
+    /// The moment, in ns.
     at_ns: u64,
     given_back: OnceCell<GivenBack>,
 }

@@ -5,6 +5,7 @@ mod given_back;
 mod held_by;
 mod kept_by;
 mod last_wait;
+mod wait_set;
 mod woken_by;
 mod woken_from;
 
@@ -12,5 +13,6 @@ pub(super) use awaited::Awaited;
 pub(crate) use held_by::{HeldBy, Holds};
 pub(in crate::analysis) use kept_by::KeptBy;
 pub(super) use last_wait::{LastWaits, wait_to_the_end, waits_to_the_end};
-pub(super) use woken_by::{Chain, WaitSet};
+pub(super) use wait_set::WaitSet;
+pub(super) use woken_by::Chain;
 pub(super) use woken_from::WokenFrom;

@@ -3,7 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// What knows the key that is wanted, and the keys of the entries. With two closures instead, twice as many functions
+/// It knows the key that is wanted, and the keys of the entries. With two closures instead, twice as many functions
 /// would be compiled for each type.
 pub(super) trait Search {
     fn hash(&self, hasher: &mut dyn Hasher);
