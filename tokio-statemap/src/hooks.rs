@@ -133,6 +133,7 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
                     builder.$builder_method(move |$($meta)?| records.$records($($meta)?));
                 }
                 None if user.is_empty() => {}
+                // One closure with both and with the program's own alone: each is compiled for each hook.
                 records => {
                     builder.$builder_method(move |$($meta)?| {
                         if let Some(records) = &records {

@@ -1,6 +1,6 @@
 //! Records what every Tokio task and worker does, and names the function that kept workers from polling.
 //!
-//! Replace `#[tokio::main]` by [`#[tokio_statemap::main]`](crate::main). When the program ends, however it ends, it
+//! Replace `#[tokio::main]` by [`#[tokio_statemap::main]`](crate::main). When the program returns, panics, exits, or is ended by Ctrl-C or SIGTERM, it
 //! writes one html page with the states of its tasks and workers over time, and prints a report to stderr. Both begin
 //! with the *verdict*: the function and the line that *held the runtime up*, which means that its polls blocked
 //! workers, or computed on them, while other tasks waited. Time that the machine took, such as that of other programs,

@@ -1,6 +1,6 @@
 //! The recorder: the path from a runtime hook to a record in memory, the records that are kept, and captures of them.
 //!
-//! A [`Recorder`] composes the parts, and nothing below knows it. They are the fields of [`Shared`], of which [`Kept`] is
+//! A [`Recorder`] composes the parts, and nothing below knows it. The parts are the fields of [`Shared`], of which [`Kept`] is
 //! the one for records. Each line imports only from those above it, which `tests/tests/repository/layers.rs` checks:
 //!
 //! - [`locks`]: the locks, and their order.

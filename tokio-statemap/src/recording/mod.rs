@@ -40,16 +40,14 @@ use limits::TestLimits;
 pub use runtime::RecordedRuntime;
 use settings::Settings;
 
-/// Records runtimes that are built by hand, as [`#[tokio_statemap::main]`](crate::main) does for its own, which expands
-/// to this type.
+/// Records runtimes that are built by hand. [`#[tokio_statemap::main]`](crate::main) expands to it.
 ///
 /// A recording is made with [`new`](Self::new), is given the attribute's keys as methods, and is [started](Self::start)
 /// before the runtime is built. From then on, keep it in a variable until the runtime has been dropped. Its files are
-/// written when it is dropped, or when the program ends in another way: by `std::process::exit`, by a fatal signal, or
-/// by a panic with `panic = "abort"`. They are written once.
+/// written when it is dropped, or when the program ends in another way: by `std::process::exit`, by SIGINT, SIGTERM, or
+/// SIGHUP, or by a panic with `panic = "abort"`. They are written once.
 ///
-/// A relative path, `{pid}`, `{bin}`, `{host}` and `{time}` in paths, and the environment variables `TOKIO_STATEMAP`
-/// and `TOKIO_STATEMAP_DIR` mean the same as for the attribute: see [`guide::keys`](crate::guide::keys).
+/// A relative path, `{pid}`, `{bin}`, `{host}` and `{time}` in paths, and the environment variables mean the same as for the attribute: see [`guide::keys`](crate::guide::keys).
 ///
 /// Without the feature `record` this type exists and does nothing.
 ///
@@ -239,8 +237,8 @@ impl Recording {
         }
     }
 
-    /// Wraps the root future of the runtime that the recording was started with, for a runtime that isn't
-    /// run by [`block_on`](Self::block_on), such as a `LocalRuntime`. It is shown as the task `main`.
+    /// Wraps the root future of the runtime that the recording was started with, where something other than
+    /// [`block_on`](Self::block_on) runs it, such as a `LocalRuntime`. It is shown as the task `main`.
     #[track_caller]
     pub fn root<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         let location = Location::caller();

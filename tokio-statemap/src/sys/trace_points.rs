@@ -94,7 +94,7 @@ pub(crate) fn function_enter(id: u64, of: &Texts<'_>) {
     of_function!(function_enter, id, of);
 }
 
-/// A poll of such a call ended, and the call waits.
+/// A poll of a call of an instrumented function ended, and the call waits.
 #[inline(always)]
 pub(crate) fn function_wait(id: u64, of: &Texts<'_>) {
     of_function!(function_wait, id, of);

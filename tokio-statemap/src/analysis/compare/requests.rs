@@ -37,7 +37,7 @@ pub struct RequestFigures {
     pub total_ns: u64,
 }
 
-/// Returns the kinds of spans, sorted by their total time after, the longest first.
+/// Returns the kinds of spans, sorted by their total time in the later runs, the longest first.
 pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<RequestChange> {
     // Spans of one name in two modules are two kinds.
     let mut kinds: BTreeMap<(String, &str), [Vec<&Request>; 2]> = BTreeMap::new();

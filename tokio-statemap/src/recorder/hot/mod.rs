@@ -40,7 +40,7 @@ use crate::recorder::watch::Watch;
 pub(crate) struct Shared {
     /// Everything that is recorded as records, and what decides whether that is done.
     pub(crate) kept: Kept,
-    /// The runtime, and the program that runs it.
+    /// The runtime, and the version of the program that runs it.
     pub(crate) runtime: RecordedRuntime,
     /// The spawn locations of tasks.
     pub(crate) locations: Locations,
@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     pub(crate) spans: Arc<Spans>,
     /// The time that the host took, and the CPU limit.
     pub(crate) machine: Machine,
-    /// The samples of long polls, and the listeners for these.
+    /// The samples of polls, and the listeners for long ones.
     pub(crate) watch: Watch,
     /// The watch over the wakers of tasks.
     pub(crate) wakers: Wakers,

@@ -100,7 +100,7 @@ impl Woken {
         Self { all: Vec::new(), buffers: 0 }
     }
 
-    /// Makes room for a thread that gets a buffer, which may be new. Each buffer's thread may wake up for two recorders
+    /// Makes room for the wake-ups of a thread that gets a buffer, which is new if `is_new`. A thread may wake up for two recorders
     /// between two looks.
     fn make_room(&mut self, is_new: bool) {
         self.buffers += usize::from(is_new);

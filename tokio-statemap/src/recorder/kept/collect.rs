@@ -30,7 +30,7 @@ impl Filled {
     }
 }
 
-/// The notes of threads for whoever collects full chunks next.
+/// Messages of threads for whoever collects full chunks next.
 #[derive(Debug, Default)]
 pub(super) struct SinceCollected {
     /// `true` if any of them filled a chunk.

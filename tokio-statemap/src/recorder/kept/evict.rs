@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::Keep;
 use crate::recorder::kept::Kept;
 use crate::recorder::kept::limits::{batch_events, chunk_records, chunks_in_all};
-use crate::recorder::locks::{Held, lock, try_lock};
+use crate::recorder::locks::{Held, lock, lock_unless, try_lock};
 use crate::recorder::lost::Lost;
 use crate::recorder::memory::eviction::{Eviction, Limits};
 use crate::recorder::process;
@@ -137,11 +137,8 @@ impl Kept {
     /// the next caller. A hook never waits for a capture. It waits for another thread that evicts only if that one has
     /// been preempted for so long that memory would grow without bound.
     fn lock_eviction(&self) -> Option<Held<'_, Eviction>> {
-        match try_lock(&self.eviction) {
-            // The store's lock is released before waiting: the evicting thread needs it.
-            None if self.is_far_beyond() => Some(lock(&self.eviction)),
-            eviction => eviction,
-        }
+        // The store's lock is released before waiting: the evicting thread needs it.
+        lock_unless(&self.eviction, || !self.is_far_beyond())
     }
 
     fn count_dropped(&self, events: u64, eviction: &Eviction) {

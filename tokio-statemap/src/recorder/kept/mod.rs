@@ -1,5 +1,4 @@
-//! Keeps full chunks, what evicted records left, and the windows, behind [locks](crate::recorder::locks) that only this
-//! module takes.
+//! Keeps full chunks, what evicted records left, and the windows, behind [locks](crate::recorder::locks).
 //!
 //! [`collect`] moves full chunks into the store and [`evict`] keeps that within `max_events`. [`windows`] begins and
 //! ends windows, and [`capture`] copies what is kept at one moment.
@@ -56,7 +55,7 @@ pub(crate) struct Kept {
     windows: Lock<Windows, WINDOWS>,
     /// The buffers of all threads, whose chunks these fill.
     pub(crate) buffers: Buffers,
-    /// The notes of threads for whoever collects full chunks next.
+    /// Messages of threads for whoever collects full chunks next.
     since_collected: SinceCollected,
     /// The full chunks, up to `max_events`, and empty ones.
     store: Lock<Store, STORE>,

@@ -4,7 +4,7 @@ use crate::recorder::record::Record;
 use crate::recorder::store::segment::{Segment, StreamId, records_before};
 use crate::util::heapsort::{heapify, heapsort, sift_root};
 
-/// The state while segments are split. It is kept for its memory, as hooks evict.
+/// The state while segments are split. It is used again, so that a hook that evicts allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByWindow {
     /// The segments that have records left, each after the time of its next record: a heap whose root is the earliest.

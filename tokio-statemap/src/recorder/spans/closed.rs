@@ -80,7 +80,7 @@ pub(crate) struct ClosedSpan {
     pub(crate) closed_ticks: u64,
     /// Sorted by time. They overlap if several threads were in the span at once, or one more than once.
     pub(crate) stints: Vec<Stint>,
-    /// `true` if these are all.
+    /// `true` if `stints` has all of them.
     pub(crate) has_all: bool,
 }
 
@@ -159,7 +159,7 @@ impl Spans {
         self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns what is known now.
+    /// Returns the sums by label, the newest spans, and the numbers of those that are open or missing.
     pub(crate) fn read(&self) -> SpansSeen {
         let mut seen = SpansSeen::default();
         let mut opened = 0;

@@ -1,8 +1,8 @@
 //! Tells from a thread's records what it is doing.
 //!
 //! It is no visitor of the [reader](crate::recorder::record::reader). That reads all records of a chunk, the oldest
-//! first. A look goes back from the newest, and most often the first one tells: the watcher looks at each thread that
-//! runs every few ms, and holds the lock of the thread's buffer meanwhile.
+//! first. A look goes back from the newest, and often the first one tells. Every few ms the watcher looks at each thread that
+//! runs, and holds the lock of the thread's buffer meanwhile.
 
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;

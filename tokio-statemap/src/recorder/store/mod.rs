@@ -319,7 +319,7 @@ impl Store {
         self.blocks.add(BlockRecords::Single(segment), events);
     }
 
-    /// Removes records like [`take_until`](Self::take_until), even those that are not evictable.
+    /// Removes records as [`take_until`](Self::take_until) does. The next search for evictable ones begins anew.
     pub(crate) fn drain_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let taken = self.take_until(until_ticks, into);
         self.search_at = 0;

@@ -57,7 +57,7 @@ pub(crate) struct BlockedIn {
     pub(crate) descriptor: Option<String>,
 }
 
-/// The data of the watcher for one recorder.
+/// The samples of polls, and the listeners, of one recorder.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// The samples of the long polls.

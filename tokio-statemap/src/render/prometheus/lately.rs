@@ -18,7 +18,7 @@ pub(crate) struct Lately {
     longest: Option<Longest>,
 }
 
-/// The poll that held a worker longest.
+/// The poll that held a worker longest in the last minute.
 #[derive(Clone, Debug)]
 struct Longest {
     /// The function that is blamed for it, if it was sampled.

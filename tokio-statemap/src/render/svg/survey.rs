@@ -41,7 +41,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the place of the row in a section of this kind.
+    /// Returns the key by which rows are sorted in a section of this kind.
     pub(super) fn order(&self, kind: SectionKind) -> Order {
         match kind {
             SectionKind::Tasks => {

@@ -44,7 +44,7 @@ pub(super) fn header(
     head.add("traceTarget", &trace_target_name(timeline.settings.trace_target));
     head.add("taskHooks", &timeline.settings.task_hooks);
     head.add("scheduleLatency", &timeline.settings.schedule_latency);
-    long_polls(timeline, &mut head);
+    machine_and_samples(timeline, &mut head);
     if let Some(pool) = &timeline.pool.exhausted {
         head.add("exhaustedPool", &exhausted_pool(pool));
     }
@@ -85,8 +85,8 @@ fn exhausted_pool(pool: &ExhaustedPool) -> Raw {
     ])
 }
 
-/// Adds the facts about long polls, if there are any.
-fn long_polls(timeline: &Timeline, head: &mut Object) {
+/// Adds what the machine took and how sampling went, where there is something to tell.
+fn machine_and_samples(timeline: &Timeline, head: &mut Object) {
     let (machine, sampling) = (timeline.machine, timeline.long_polls.sampling);
     if let Some(CpuLimit { millis, stops, stopped_ns }) = machine.limit {
         head.add("cpuLimit", &[Number(millis), Number(stops), Number(stopped_ns)]);

@@ -20,7 +20,7 @@ pub(crate) struct Type<'a> {
     /// Its name without the path: `Timeout<shop::handle::{async_fn_env#0}>`.
     pub(super) name: Slice<'a>,
     pub(crate) shape: Shape<'a>,
-    /// The types that it is generic over.
+    /// Its type arguments, in order.
     pub(crate) parameters: Vec<TypeId>,
 }
 

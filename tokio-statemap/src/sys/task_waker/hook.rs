@@ -170,7 +170,7 @@ fn only_clone<O: Observer>() -> OfEach<usize> {
     [ours::<O>()[CLONE], wake, wake_by_ref, drop]
 }
 
-/// The places of the functions in [`OfEach`].
+/// The indices of the functions in an [`OfEach`].
 const CLONE: usize = 0;
 const WAKE: usize = 1;
 const WAKE_BY_REF: usize = 2;

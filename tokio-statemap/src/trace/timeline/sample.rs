@@ -148,7 +148,7 @@ pub(super) fn resolve(
     (samples, beside)
 }
 
-/// Cuts off the outermost functions of stacks that are too deep to be read again from data.
+/// Cuts off the outermost functions of stacks where there are more than a reader of data accepts, in one sample or in all.
 pub(crate) fn limit_stacks(samples: &mut [PollSample]) {
     let sum: usize = samples.iter().map(|sample| sample.frames.len()).sum();
     let most = match sum > MOST_FRAMES {

@@ -1,7 +1,7 @@
 //! Times in which no worker looked for timers and I/O.
 
 /// A time in which no other poll began or ended, up to the end of a long one. Its worker would have looked for timers and
-/// I/O, while the others were parked. A task that becomes ready right after it was due earlier, or may have been.
+/// I/O, while the others were parked. A task that becomes ready right after a silence was due earlier, or may have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Silence {
     pub(crate) from_ns: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Silence {
     pub(crate) by: usize,
 }
 
-/// Silences, by their ends.
+/// Silences, sorted by their ends.
 #[derive(Debug, Default)]
 pub(crate) struct Silences(pub(crate) Vec<Silence>);
 

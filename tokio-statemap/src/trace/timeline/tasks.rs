@@ -80,11 +80,11 @@ pub struct LocalTask {
     pub(crate) wait: Option<WaitId>,
 }
 
-/// A task from before the left edge.
+/// A task that was spawned before what is kept begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) id: u64,
-    /// The number as in a record.
+    /// The parent, numbered as in a record.
     parent: u64,
     location: u32,
     pub(crate) polled: bool,

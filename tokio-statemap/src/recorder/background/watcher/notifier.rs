@@ -30,8 +30,8 @@ pub(super) struct LongPoll {
     pub(super) to: Vec<Arc<Listener>>,
 }
 
-/// The sending side. A listener's thread is started for its first poll. It ends once this or the listener is dropped,
-/// and no poll waits.
+/// The sending side. A listener's thread is started for its first poll. The thread ends once this or the listener is
+/// dropped, and no poll waits.
 #[derive(Default)]
 pub(super) struct Notifier(Vec<ListenerThread>);
 

@@ -17,7 +17,7 @@ use crate::sys::paint::stack_used_by;
 use crate::trace::snapshot::Snapshot;
 use crate::util::sync::lock;
 
-/// In bytes. Without optimization no two variables share a stack slot, and no call is inlined.
+/// The most stack that a hook may use, in bytes. Without optimization no two variables share a stack slot, and no call is inlined.
 const BOUND: usize = if cfg!(debug_assertions) { 8192 } else { 2456 };
 
 /// The most stack that each hook needed, in bytes.
