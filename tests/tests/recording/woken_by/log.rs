@@ -85,16 +85,20 @@ impl Log {
         self.0.lock().unwrap().get(&task).is_some_and(|happened| happened.is_aborted)
     }
 
-    /// Returns who may have woken a task for each of its polls but the first. There were that many polls: one more than the
-    /// log knows if the task was aborted while it waited.
-    pub(super) fn wakers(&self, task: TaskKey, polls: usize) -> Vec<Vec<WokenBy>> {
+    /// Returns who may have woken a task for each of its polls but the first, and who woke it last before the log says that the poll
+    /// before began: it may have begun already. There were that many polls: one more than the log knows if the task was aborted while
+    /// it waited.
+    pub(super) fn wakers(&self, task: TaskKey, polls: usize) -> Vec<[Vec<WokenBy>; 2]> {
         let log = self.0.lock().unwrap();
         let Some(happened) = log.get(&task) else { return Vec::new() };
         let mut times = happened.polls.clone();
         if happened.is_aborted && polls == times.len() + 1 {
             times.push(usize::MAX);
         }
-        times.windows(2).map(|poll| happened.wakers_between(poll[0], poll[1])).collect()
+        let of_poll = |poll: &[usize]| {
+            [happened.wakers_between(poll[0], poll[1]), happened.last_before(poll[0])]
+        };
+        times.windows(2).map(of_poll).collect()
     }
 }
 
@@ -120,8 +124,18 @@ impl Happened {
             // It came as the poll before had begun, before the log says so.
             by.extend(started.map(|wake| wake.by).next_back());
         }
-        by.into_iter().flat_map(|(by, [or, else_by])| [Some(by), or, else_by]).flatten().collect()
+        all_of(by.into_iter())
     }
+
+    /// Returns who may have made the last wake that started before that time.
+    fn last_before(&self, at: usize) -> Vec<WokenBy> {
+        let before = self.wakes.iter().filter(|wake| wake.starts < at);
+        all_of(before.map(|wake| wake.by).next_back().into_iter())
+    }
+}
+
+fn all_of(by: impl Iterator<Item = By>) -> Vec<WokenBy> {
+    by.flat_map(|(by, [or, else_by])| [Some(by), or, else_by]).flatten().collect()
 }
 
 impl<F> Drop for Logged<F> {

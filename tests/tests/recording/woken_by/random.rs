@@ -175,13 +175,17 @@ impl Compared {
         for task in &timeline.tasks {
             let wakers = log.wakers(task.key, task.polls.len());
             assert_eq!(task.polls.len(), wakers.len() + 1, "seed {seed}: {task:?}");
-            for (nth, (poll, wakers)) in task.polls[1..].iter().zip(wakers).enumerate() {
+            for (nth, (poll, [wakers, early])) in task.polls[1..].iter().zip(wakers).enumerate() {
                 self.polls += 1;
                 match poll.woken_by() {
                     // An abort isn't seen: it calls no waker.
                     None if log.is_aborted(task.key) && nth + 2 == task.polls.len() => {}
                     None => self.unknown.push((seed, task.key, nth + 1, wakers)),
                     Some(by) if wakers.contains(&by) => {}
+                    // The log doesn't know whether the poll before had begun.
+                    Some(by) if early.contains(&by) => {
+                        self.unknown.push((seed, task.key, nth + 1, wakers));
+                    }
                     Some(by) => self.other.push((seed, task.key, nth + 1, by, wakers)),
                 }
             }
