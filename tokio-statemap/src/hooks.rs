@@ -128,20 +128,18 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
         };
         ($wanted:expr, $builder_method:ident, $name:ident as $records:ident, $call:ident($($meta:ident)?)) => {{
             let (user, name) = (hooks.$name, stringify!($builder_method));
-            match records.clone().filter(|_| $wanted) {
-                Some(records) if user.is_empty() => {
+            match records.clone() {
+                Some(records) if $wanted && user.is_empty() => {
                     builder.$builder_method(move |$($meta)?| records.$records($($meta)?));
                 }
-                None if user.is_empty() => {}
-                // One closure with both and with the program's own alone: each is compiled for each hook.
-                records => {
+                Some(records) if $wanted => {
                     builder.$builder_method(move |$($meta)?| {
-                        if let Some(records) = &records {
-                            records.$records($($meta)?);
-                        }
+                        records.$records($($meta)?);
                         $call(name, &user, $($meta)?);
                     });
                 }
+                _ if user.is_empty() => {}
+                _ => _ = builder.$builder_method(move |$($meta)?| $call(name, &user, $($meta)?)),
             }
         }};
     }

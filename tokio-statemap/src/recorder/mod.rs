@@ -1,7 +1,7 @@
 //! The recorder: the path from a runtime hook to a record in memory, the records that are kept, and captures of them.
 //!
-//! A [`Recorder`] composes the parts, and nothing below knows it. The parts are the fields of [`Shared`], of which [`Kept`] is
-//! the one for records. Each line imports only from those above it, which `tests/tests/repository/layers.rs` checks:
+//! A [`Recorder`] composes the parts, and nothing below knows it. The parts are the fields of [`Shared`]. One of them,
+//! [`Kept`], has the records. Each line imports only from those above it. `tests/tests/repository/layers.rs` checks that:
 //!
 //! - [`locks`]: the locks, and their order.
 //! - [`record`]: records of 16 bytes. [`clock`]: ticks, and how they relate to time.

@@ -48,8 +48,8 @@ impl StackFrame {
         self.function.starts_with(ASYNC)
     }
 
-    /// Returns whether it is an async function of which only the place is known: `an async fn`. Inlined functions have no name in
-    /// builds without full debug information.
+    /// Returns whether it is an async function without a name, such as `an async fn`. Only its place is known then. Inlined functions
+    /// have no name in builds without full debug information.
     pub(crate) fn is_nameless_async(&self) -> bool {
         self.function.starts_with("an async ")
     }

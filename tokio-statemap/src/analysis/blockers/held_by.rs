@@ -53,10 +53,9 @@ impl HeldBy {
         let past_line = source_line(line)?;
         let mutex = (first_module(queued) == Some(MUTEX))
             .then(|| (last.given_back(), WaitSet::like(last.timeline(), queued)));
-        let may_have_it = |spot: &&Spot| {
-            let given_back = |(by, at_line): &(&GivenBack, WaitSet)| {
-                by.is_by(last.timeline(), at_line, spot.task)
-            };
+        let may_have_it = |task: &TaskKey| {
+            let given_back =
+                |(by, at_line): &(&GivenBack, WaitSet)| by.is_by(last.timeline(), at_line, *task);
             !mutex.as_ref().is_some_and(given_back)
         };
         let mut found: Option<Self> = None;
@@ -66,8 +65,11 @@ impl HeldBy {
             let within = || waits_within(wait, line, awaited);
             let Some(frame) = past.or_else(within) else { continue };
             let at = path_below(frame);
-            let tasks = spots.iter().filter(may_have_it).count() as u64;
-            let task = spots.iter().filter(may_have_it).map(|spot| spot.task).min();
+            let (mut task, mut tasks) = (None, 0);
+            for key in spots.iter().map(|spot| spot.task).filter(may_have_it) {
+                task = Some(task.map_or(key, |task: TaskKey| task.min(key)));
+                tasks += 1;
+            }
             let Some(task) = task else { continue };
             let awaits = Awaited::queue(wait);
             all_queue &= are_several || awaits.is_some();

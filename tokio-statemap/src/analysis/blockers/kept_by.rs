@@ -57,7 +57,7 @@ impl KeptBy {
         let at_line = WaitSet::new(timeline, queued.iter().map(|&(id, _)| id));
         let queues = match is_mutex {
             true => at_line,
-            false => same_queue(timeline, &at_line, &waits_for(timeline, module)),
+            false => same_queue(timeline, at_line, &waits_for(timeline, module)),
         };
         let last_gap_ns = timeline.gaps.iter().map(|&(_, to_ns)| to_ns).max().unwrap_or_default();
         let (crowded_ns, first_ns) = crowded_since(timeline, shutdown, &queues)?;
@@ -147,7 +147,7 @@ fn last_spawns(timeline: &Timeline) -> Map<TaskKey, u64> {
 
 /// Returns the waits for the same thing. These are the waits of `at_line`, and of those `of_kind` the ones that a task ended which also
 /// ended waits at that line.
-fn same_queue(timeline: &Timeline, at_line: &WaitSet, of_kind: &WaitSet) -> WaitSet {
+fn same_queue(timeline: &Timeline, mut at_line: WaitSet, of_kind: &WaitSet) -> WaitSet {
     let tasks = timeline.tasks.seen();
     let mut has_released = vec![false; tasks.len()];
     let mut by_others: Vec<(WaitId, usize)> = Vec::new();
@@ -162,9 +162,8 @@ fn same_queue(timeline: &Timeline, at_line: &WaitSet, of_kind: &WaitSet) -> Wait
             by_others.push((id, by));
         }
     }
-    let linked = by_others.into_iter().filter(|&(_, by)| has_released[by]).map(|(id, _)| id);
-    let own = timeline.all_waits().map(|(id, _)| id).filter(|&id| at_line.has(Some(id)));
-    WaitSet::new(timeline, own.chain(linked))
+    at_line.add(by_others.into_iter().filter(|&(_, by)| has_released[by]).map(|(id, _)| id));
+    at_line
 }
 
 /// Returns the time since when a task was in one of these waits at any moment, up to the end, and the time at which the first of those

@@ -7,13 +7,17 @@ pub(in crate::analysis) struct WaitSet(Vec<bool>);
 
 impl WaitSet {
     pub(in crate::analysis) fn new(timeline: &Timeline, ids: impl Iterator<Item = WaitId>) -> Self {
-        let mut has = vec![false; timeline.places.waits.len()];
+        let mut set = Self(vec![false; timeline.places.waits.len()]);
+        set.add(ids);
+        set
+    }
+
+    pub(super) fn add(&mut self, ids: impl Iterator<Item = WaitId>) {
         for id in ids {
-            if let Some(has) = has.get_mut(id.index()) {
+            if let Some(has) = self.0.get_mut(id.index()) {
                 *has = true;
             }
         }
-        Self(has)
     }
 
     /// Returns all waits at the line of this one.

@@ -51,8 +51,8 @@ fn merge_aligned<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Pictu
     merged
 }
 
-/// Merges pictures, each of which begins at the left edge. The sections of a picture stay together, and their titles end with
-/// its `parts`.
+/// Merges pictures. Each begins at the left edge. The sections of a picture stay together, and its part of `parts` follows their
+/// titles.
 #[cfg(all(feature = "html", feature = "read"))]
 pub(super) fn one_below_the_other<'a>(pictures: Vec<Picture<'a>>, parts: &[String]) -> Picture<'a> {
     let alignment = Alignment::at_left_edge(&spans(&pictures));

@@ -1,7 +1,7 @@
 //! Arrays that are sorted by ids.
 
 /// Returns the place of `id` in an array sorted by ids, or else the place where it would be. A tree would take more
-/// stack, of which hooks have little.
+/// stack, and hooks have little.
 pub(super) fn find<T>(all: &[(u32, T)], id: u32) -> Result<usize, usize> {
     find_id(all.len(), id, &|place| all[place].0)
 }

@@ -40,7 +40,8 @@ fn columns(columns: &[Column]) -> impl Iterator<Item = &'static str> {
     ["run", "runtime", "host"].into_iter().chain(rest)
 }
 
-/// Writes the header, and what `rows` passes on for each run: the cells of a row, the first of which is left out.
+/// Writes the header, and the rows of each run. `rows` calls its second argument with the cells of each row. The first cell is left
+/// out: the run stands there.
 fn write(
     runs: &[&Run<'_>],
     of: &[Column],
