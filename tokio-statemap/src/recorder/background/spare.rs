@@ -1,4 +1,4 @@
-//! Takes back the empty chunks that threads don't need any more.
+//! Takes back the empty chunks that threads don't need any more, and gives back the memory of those that stay idle.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Decides when chunks are taken back.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
-    /// The start of the current period; `None` if no thread has spare chunks.
+    /// The start of the current period; `None` if no thread has spare chunks, and few chunks are idle.
     last: Option<Instant>,
 }
 
@@ -25,7 +25,7 @@ impl Spare {
             Some(last) if last.elapsed() >= PERIOD => {
                 let mut left = 0;
                 for recorder in recorders {
-                    left += recorder.kept.take_back(AHEAD);
+                    left += recorder.kept.take_back(AHEAD) + recorder.kept.give_back_memory();
                 }
                 self.last = (left > 0 || has_filled).then(Instant::now);
             }

@@ -125,6 +125,11 @@ impl Kept {
         }
         left
     }
+
+    /// Gives memory back that isn't used any more. Returns how many chunks are too many, if they stay idle.
+    pub(crate) fn give_back_memory(&self) -> usize {
+        lock(&self.store).give_back_memory()
+    }
 }
 
 #[cfg(test)]

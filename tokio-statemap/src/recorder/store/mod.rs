@@ -41,9 +41,18 @@ const PREALLOCATION_RECORDS: usize = 1 << 16;
 /// The most chunks that are preallocated: each has some bookkeeping.
 const MAX_PREALLOCATED_CHUNKS: usize = 1024;
 
-/// Idle chunks hold at most this part of `max_events`. But this number of idle chunks is always allowed.
+/// Chunks that stay idle for long hold at most this part of `max_events`. But this number of idle chunks is always
+/// allowed.
 const IDLE_PART: usize = 8;
 const MIN_IDLE_CHUNKS: usize = 8;
+
+/// Chunks that are idle for a short time may hold this many times as much. After a poll that went on for some time,
+/// much is evicted at once, and threads soon fill it again: to give memory back and to get it anew takes longer than to
+/// fill it, and interrupts all threads.
+const SHORTLY_IDLE: usize = 4;
+
+/// The most chunks whose memory is given back at once.
+const GIVEN_BACK_AT_ONCE: usize = 32;
 
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -52,10 +61,13 @@ pub(crate) struct Store {
     /// Runs that are too short for a block of their own, each after a `Stream` note. So ten thousand short-lived
     /// threads share a few blocks.
     partial: Option<RecordWriter>,
-    /// Empty chunks whose memory was used before: at most `max_idle`.
+    /// Empty chunks whose memory was used before.
     free: Vec<RecordWriter>,
+    /// The least number of `free` since memory was last [given back](Self::give_back_memory).
+    least_free: usize,
     /// Empty chunks that have no memory yet, or none any more.
     untouched: Vec<RecordWriter>,
+    /// The most chunks that are idle for long.
     max_idle: usize,
     /// Only used while blocks are split; kept for its memory, as hooks evict.
     begun: Vec<Block>,
@@ -85,7 +97,8 @@ impl Store {
             // A hook that evicts should not allocate for what slow threads leave.
             blocks: Blocks::with_capacity(ahead.max(256)),
             partial: None,
-            free: Vec::with_capacity(max_idle),
+            free: Vec::with_capacity(SHORTLY_IDLE * max_idle),
+            least_free: 0,
             untouched,
             max_idle,
             begun: Vec::new(),
@@ -98,7 +111,9 @@ impl Store {
 
     /// Takes an empty chunk to write to, from reused memory if possible.
     pub(crate) fn take_writer(&mut self) -> RecordWriter {
-        self.free.pop().unwrap_or_else(|| self.take_unused())
+        let Some(writer) = self.free.pop() else { return self.take_unused() };
+        self.least_free = self.least_free.min(self.free.len());
+        writer
     }
 
     /// Takes an empty chunk without memory behind it, for a thread that may never fill it.
@@ -124,12 +139,28 @@ impl Store {
         }
     }
 
-    /// Keeps a chunk for reuse. The memory of surplus chunks goes back to the system: otherwise it would stay for ever,
-    /// as the allocator may keep what is freed.
-    fn add_free(&mut self, mut empty: RecordWriter) {
-        if self.free.len() < self.max_idle {
-            return self.free.push(empty);
+    /// Keeps a chunk for reuse, with its memory unless too many are idle.
+    fn add_free(&mut self, empty: RecordWriter) {
+        match self.free.len() < SHORTLY_IDLE * self.max_idle {
+            true => self.free.push(empty),
+            false => self.release(empty),
         }
+    }
+
+    /// Gives the memory of chunks back to the system that were idle since the last call, but for a few. Otherwise it
+    /// would stay for ever, as the allocator may keep what is freed. Returns how many idle chunks are too many, if they
+    /// stay idle.
+    pub(crate) fn give_back_memory(&mut self) -> usize {
+        // Few at a time, as threads may wait for the store.
+        for _ in self.max_idle..self.least_free.min(self.max_idle + GIVEN_BACK_AT_ONCE) {
+            let Some(idle) = self.free.pop() else { break };
+            self.release(idle);
+        }
+        self.least_free = self.free.len();
+        self.least_free.saturating_sub(self.max_idle)
+    }
+
+    fn release(&mut self, mut empty: RecordWriter) {
         empty.release();
         if self.untouched.len() < self.untouched.capacity() {
             self.untouched.push(empty);
@@ -464,7 +495,14 @@ mod tests {
         let mut dropped = Vec::new();
         assert_eq!(store.take_until(u64::MAX, &mut dropped), 4 * CHUNKS as u64);
         dropped.into_iter().for_each(|segment| store.recycle(segment.into_chunk()));
-        assert_eq!((store.free.len(), store.max_idle), (8, 8));
+        assert_eq!((store.free.len(), store.max_idle), (32, 8));
+        let free = |store: &mut Store| (store.give_back_memory(), store.free.len());
+        assert_eq!(free(&mut store), (24, 32), "they may not be idle for long");
+        // Twenty are taken before the next call, so twelve were idle all the time.
+        let taken: Vec<_> = (0..20).map(|_| store.take_writer()).collect();
+        taken.into_iter().for_each(|writer| store.give_back(writer));
+        assert_eq!(free(&mut store), (20, 28));
+        assert_eq!(free(&mut store), (0, 8));
         assert!(store.untouched.len() >= 40, "{}", store.untouched.len());
         // The chunks are as good as new.
         for _ in 0..store.idle() {

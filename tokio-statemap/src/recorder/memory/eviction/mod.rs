@@ -96,7 +96,7 @@ impl Eviction {
         for poll in self.scan.take_found() {
             let place = self.place(poll, false, limits, &memory.live_tasks, windows);
             if let Some(place) = place {
-                dropped += self.pinned.consider(poll, &place);
+                dropped += self.pinned.pin(poll, &place);
             }
         }
         // Up to here everything can be dropped: the polls that begin within `around` after it have all ended.
@@ -113,7 +113,7 @@ impl Eviction {
                 if poll.length() >= limits.long_poll {
                     let place = self.place(poll, true, limits, &memory.live_tasks, windows);
                     if let Some(place) = place {
-                        dropped += self.pinned.consider_open(poll, &place);
+                        dropped += self.pinned.pin_open(poll, &place);
                     }
                 }
             }
@@ -126,8 +126,8 @@ impl Eviction {
         dropped
     }
 
-    /// Returns the time around `poll` that could be pinned. `None` if its beginning is gone, or it was open when
-    /// recording stopped.
+    /// Returns the time around `poll` to pin. `None` if it isn't among the longest, its beginning is gone, or it was
+    /// open when recording stopped.
     fn place(
         &self,
         poll: LongPoll,
@@ -144,6 +144,9 @@ impl Eviction {
             Some(task) => task.location,
             None => long_polls::location(&self.staged, poll.task),
         };
+        if !self.pinned.wants(&poll, location, is_open) {
+            return None;
+        }
         let first = window.from.max(self.done_until + 1);
         let has_begun = self.pinned.has_begun(&poll);
         if first > poll.start && !has_begun {
@@ -260,12 +263,17 @@ impl Eviction {
 }
 
 /// Returns the longest time up to `most` that `fits`, to a thousandth of `most`. If a time fits, all shorter times do.
+/// Tries short times first, as what is in a long time is counted record by record.
 fn longest(most: u64, fits: &dyn Fn(u64) -> bool) -> u64 {
-    if fits(most) {
-        return most;
+    let precision = most / 1000 + 1;
+    let (mut short, mut long) = (0, precision.min(most));
+    while fits(long) {
+        if long == most {
+            return most;
+        }
+        (short, long) = (long, long.saturating_mul(4).min(most));
     }
-    let (mut short, mut long) = (0, most);
-    while long - short > most / 1000 + 1 {
+    while long - short > precision {
         let middle = short + (long - short) / 2;
         *(if fits(middle) { &mut short } else { &mut long }) = middle;
     }

@@ -61,13 +61,6 @@ pub(super) struct Place {
     pub(super) room: u64,
 }
 
-impl Place {
-    /// Returns whether that window is of the same location.
-    fn is_of(&self, pin: &PinnedWindow) -> bool {
-        self.location.is_some() && pin.location == self.location
-    }
-}
-
 /// The pinned windows, by time, which don't overlap.
 #[derive(Debug)]
 pub(crate) struct PinnedWindows {
@@ -158,9 +151,24 @@ impl PinnedWindows {
         self.position(&|pin| pin.go_on.contains(&poll.id()))
     }
 
-    /// Pins what is around `poll`, which is over, if it is among the longest. If there is no room for all, only its
+    /// Returns whether what is around `poll` is to be kept. Its task was spawned at `location`. This is asked first, as
+    /// many records are visited to find its [`Place`].
+    pub(super) fn wants(
+        &self,
+        poll: &LongPoll,
+        location: Option<LocationId>,
+        is_open: bool,
+    ) -> bool {
+        if self.has_begun(poll) {
+            return !is_open;
+        }
+        let is_in = |pin: &PinnedWindow| pin.is_fixed() && pin.has(poll.start);
+        is_open && self.position(&is_in).is_some() || self.is_among_longest(poll, location)
+    }
+
+    /// Pins what is around `poll`, which is over and [wanted](Self::wants). If there is no room for all, only its
     /// beginning and its end are pinned. Returns the number of events in the windows that made room.
-    pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
+    pub(super) fn pin(&mut self, poll: LongPoll, place: &Place) -> u64 {
         if let Some(begun) = self.begun(&poll) {
             let begun = Arc::make_mut(&mut self.all[begun]);
             if let Some(place) = begun.go_on.iter().position(|of| *of == poll.id()) {
@@ -170,10 +178,7 @@ impl PinnedWindows {
             self.put(PinnedWindow::new(place.end, &poll, place), poll.end);
             return 0;
         }
-        if !self.is_among_longest(&poll, place) {
-            return 0;
-        }
-        let dropped = self.make_place(&poll, place);
+        let dropped = self.make_place(&poll, place.location);
         self.put(PinnedWindow::new(place.begin, &poll, place), poll.start);
         if place.end != place.begin {
             self.put(PinnedWindow::new(place.end, &poll, place), poll.end);
@@ -181,15 +186,9 @@ impl PinnedWindows {
         dropped
     }
 
-    /// Pins what is around the beginning of `poll`, which still runs.
-    pub(super) fn consider_open(&mut self, poll: LongPoll, place: &Place) -> u64 {
-        let is_in = |pin: &PinnedWindow| pin.is_fixed() && pin.has(poll.start);
-        if self.has_begun(&poll)
-            || self.position(&is_in).is_none() && !self.is_among_longest(&poll, place)
-        {
-            return 0;
-        }
-        let dropped = self.make_place(&poll, place);
+    /// Pins what is around the beginning of `poll`, which still runs and is [wanted](Self::wants).
+    pub(super) fn pin_open(&mut self, poll: LongPoll, place: &Place) -> u64 {
+        let dropped = self.make_place(&poll, place.location);
         let go_on = vec![poll.id()];
         self.put(
             PinnedWindow { go_on, ..PinnedWindow::new(place.begin, &poll, place) },
@@ -198,13 +197,12 @@ impl PinnedWindows {
         dropped
     }
 
-    /// Returns whether what is around `poll` is to be kept.
-    fn is_among_longest(&self, poll: &LongPoll, place: &Place) -> bool {
+    fn is_among_longest(&self, poll: &LongPoll, location: Option<LocationId>) -> bool {
         let length = poll.length();
         // If the window of a longer poll overlaps it, it is in that window, as far as the window reaches.
         self.most_events > 0
             && self.position(&|pin| pin.overlaps(poll) && pin.length >= length).is_none()
-            && self.makes_room(poll, place).is_none_or(|least| least < length)
+            && self.makes_room(poll, location).is_none_or(|least| least < length)
     }
 
     /// Adds a window that contains `at`. If there is a window that contains `at`, that one takes it in. Windows of
@@ -242,7 +240,7 @@ impl PinnedWindows {
     }
 
     /// Returns the length of the poll whose window has to make room, if one has to.
-    fn makes_room(&self, poll: &LongPoll, place: &Place) -> Option<u64> {
+    fn makes_room(&self, poll: &LongPoll, location: Option<LocationId>) -> Option<u64> {
         // The number of windows, and the length of the shortest poll: of all windows, and of those of the location.
         let (mut all, mut of_location) = ((0, u64::MAX), (0, u64::MAX));
         for pin in &self.all {
@@ -250,7 +248,7 @@ impl PinnedWindows {
                 continue;
             }
             all = (all.0 + 1, pin.length.min(all.1));
-            if place.is_of(pin) {
+            if pin.is_of_location(location) {
                 of_location = (of_location.0 + 1, pin.length.min(of_location.1));
             }
         }
@@ -264,14 +262,15 @@ impl PinnedWindows {
     }
 
     /// Removes the window that has to make room, if one has to. Returns how many events it had.
-    fn make_place(&mut self, poll: &LongPoll, place: &Place) -> u64 {
-        let Some(least) = self.makes_room(poll, place) else { return 0 };
+    fn make_place(&mut self, poll: &LongPoll, location: Option<LocationId>) -> u64 {
+        let Some(least) = self.makes_room(poll, location) else { return 0 };
         let mut of_location = 0;
         for pin in &self.all {
-            of_location += usize::from(place.is_of(pin));
+            of_location += usize::from(pin.is_of_location(location));
         }
         let is_any = of_location < MOST_OF_LOCATION;
-        match self.position(&|pin| pin.length == least && (is_any || place.is_of(pin))) {
+        match self.position(&|pin| pin.length == least && (is_any || pin.is_of_location(location)))
+        {
             Some(found) => self.remove(found),
             None => 0,
         }
@@ -452,6 +451,10 @@ impl PinnedWindow {
 
     fn overlaps(&self, poll: &LongPoll) -> bool {
         self.from <= poll.end && poll.start <= self.to
+    }
+
+    fn is_of_location(&self, location: Option<LocationId>) -> bool {
+        location.is_some() && self.location == location
     }
 
     /// Returns whether it can't be removed for a longer poll: it was entered, or has the beginning of a poll that goes
