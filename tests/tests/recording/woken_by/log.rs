@@ -53,7 +53,7 @@ struct Woken {
 
 /// What happened to each task, by its key.
 #[derive(Debug, Default)]
-pub(super) struct Log(Mutex<HashMap<TaskKey, Happened>>);
+pub(crate) struct Log(Mutex<HashMap<TaskKey, Happened>>);
 
 impl Log {
     fn add<R>(&self, task: TaskKey, f: impl FnOnce(&mut Happened, usize) -> R) -> R {
@@ -149,7 +149,7 @@ impl<F> Drop for Logged<F> {
 }
 
 /// The future of a task, whose wakes are logged.
-pub(super) struct Logged<F> {
+pub(crate) struct Logged<F> {
     future: Pin<Box<F>>,
     log: Arc<Log>,
     is_root: bool,
@@ -160,7 +160,7 @@ impl<F> Logged<F> {
         Self { future: Box::pin(future), log: Arc::clone(log), is_root: false }
     }
 
-    pub(super) fn root(future: F, log: &Arc<Log>) -> Self {
+    pub(crate) fn root(future: F, log: &Arc<Log>) -> Self {
         Self { future: Box::pin(future), log: Arc::clone(log), is_root: true }
     }
 }

@@ -5,8 +5,8 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
-mod log;
-mod random;
+pub(super) mod log;
+pub(super) mod random;
 mod unknown;
 
 use std::cell::Cell;

@@ -129,7 +129,8 @@ fn acts(
     })
 }
 
-async fn program(seed: u64, log: Arc<Log>, other: Handle) {
+/// Does random things in tasks, in a `LocalSet`, and in the `other` runtime.
+pub(crate) async fn program(seed: u64, log: Arc<Log>, other: Handle) {
     let (send, mut receive) = mpsc::channel(1);
     let shared = Shared {
         log,
