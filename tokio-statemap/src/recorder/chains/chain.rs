@@ -40,6 +40,11 @@ impl Chain {
         Self { depth: 0, returns, calls_hash: 0, calls }
     }
 
+    #[cfg(test)]
+    pub(super) const fn empty() -> Self {
+        Self { depth: 0, returns: Vec::new(), calls_hash: 0, calls: Vec::new() }
+    }
+
     /// Returns the instrumented functions, the outermost first.
     pub(crate) fn calls(&self) -> &[&'static Function] {
         &self.calls
