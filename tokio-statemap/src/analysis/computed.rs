@@ -163,6 +163,7 @@ mod tests {
                     .map(|nth| Poll::open(nth * MS / 2, 0, Some(0)).ended((nth + 1) * MS / 2))
                     .collect(),
                 carried_wait: None,
+                waits_since_ns: None,
                 ready_ns: None,
             })
             .collect();

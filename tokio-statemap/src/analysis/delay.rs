@@ -99,15 +99,15 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
         return delays;
     }
     for task in tasks {
-        add_late_waits(task, &silences, &mut delays);
+        add_late_waits(timeline, task, &silences, &mut delays);
     }
     delays
 }
 
 /// Adds to each poll's delay the time by which its silence prolonged this task's waits.
-fn add_late_waits(task: &Task, silences: &Silences, delays: &mut [Delay]) {
+fn add_late_waits(timeline: &Timeline, task: &Task, silences: &Silences, delays: &mut [Delay]) {
     let (mut kept, mut others_ns) = (Vec::new(), Vec::new());
-    for_each_wait(task, &mut |from, to| {
+    for_each_wait(timeline, task, &mut |from, to| {
         let wait_ns = to.saturating_sub(from);
         match silences.before(to).filter(|silence| from <= silence.from_ns) {
             Some(silence) => kept.push((wait_ns, silence)),

@@ -96,6 +96,7 @@ mod tests {
             terminated_ns: None,
             polls,
             carried_wait: None,
+            waits_since_ns: None,
             ready_ns: ready_ns.and_then(NonZeroU64::new),
         }
     }

@@ -108,6 +108,7 @@ mod tests {
             terminated_ns: None,
             polls,
             carried_wait: None,
+            waits_since_ns: None,
             ready_ns: None,
         }
     }

@@ -1,15 +1,19 @@
 //! Tells what is usual for a task's waits, and which waits are long or late.
 
-use crate::trace::timeline::{NOTICEABLE_NS, Task};
+use crate::trace::timeline::{NOTICEABLE_NS, Task, Timeline};
 
 /// The number of a task's waits that must be known to tell what is usual for it.
 const USUAL_WAITS: usize = 3;
 
 /// Calls `each` with each wait of a task between two polls: the end of one, and when the task became ready for the next.
-pub(super) fn for_each_wait(task: &Task, each: &mut dyn FnMut(u64, u64)) {
+/// There is no gap in between, in which it may have been polled.
+pub(super) fn for_each_wait(timeline: &Timeline, task: &Task, each: &mut dyn FnMut(u64, u64)) {
     for pair in task.polls.windows(2) {
         if let Some(from_ns) = pair[0].end_ns() {
-            each(from_ns, pair[1].ready_ns().unwrap_or(pair[1].start_ns()));
+            let to_ns = pair[1].ready_ns().unwrap_or(pair[1].start_ns());
+            if timeline.gap_between(from_ns, to_ns).is_none() {
+                each(from_ns, to_ns);
+            }
         }
     }
 }

@@ -254,7 +254,7 @@ pub(crate) fn for_each_wait(
     let is_to_the_end = alive_at || shutdown.cut_wait(task).is_some();
     let right = task.terminated_ns.unwrap_or(timeline.end_ns);
     for i in 0..=task.polls.len() {
-        let (wait, from_ns) = match i.checked_sub(1) {
+        let (wait, mut from_ns) = match i.checked_sub(1) {
             None => match task.carried_wait {
                 Some(carried) => (carried.wait, task.first_ns),
                 None => continue,
@@ -269,6 +269,14 @@ pub(crate) fn for_each_wait(
             None => task.ready_ns.map(NonZeroU64::get),
         };
         let to_ns = next_ns.unwrap_or(right);
+        if i > 0 && timeline.gap_between(from_ns, to_ns).is_some() {
+            // It waited, but when that wait ended isn't known unless the task still waits.
+            match (wait, task.waits_since_ns) {
+                (_, Some(since)) if next_ns.is_none() => from_ns = since.get(),
+                (None, _) => continue,
+                _ => {}
+            }
+        }
         // A task ends with its last poll; a root future is dropped a little later.
         let is_over = to_ns <= from_ns || wait.is_none() && matches!(task.key, TaskKey::Root(_));
         if next_ns.is_none() && !alive_at && is_over {

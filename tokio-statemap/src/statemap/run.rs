@@ -28,7 +28,7 @@
 //! | `chains` | `[[[address, function, …], …], [[name, file, line], …]]`: see below |
 //! | `unnamed` | `[wait, [chain, …]]`: see below |
 //! | `names` | `[task, name]` of a task with a name |
-//! | `carried` | `[task, since]` of a task that has waited since before the run's first data |
+//! | `carried` | `[task, since]` of a task that has waited since before the run's first data, or, at the end, since a gap after its last poll |
 //! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
 //! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |

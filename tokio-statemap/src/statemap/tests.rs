@@ -33,6 +33,7 @@ pub(super) fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
         polls,
         name: None,
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }

@@ -293,6 +293,7 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
         let mut task = Task {
             name: run.waits.names.get(&key).cloned(),
             carried_wait: None,
+            waits_since_ns: None,
             key,
             location: of_first.location,
             parent: file.entities[index].parent,
@@ -344,6 +345,12 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
                 let since_ns = since_ns.unwrap_or(first_ns);
                 task.carried_wait = Some(CarriedWait { since_ns, wait });
             }
+        }
+        if let Some(last_ns) = task.polls.last().and_then(Poll::end_ns) {
+            let right_ns = task.terminated_ns.unwrap_or(run.facts.end_ns.0);
+            let since_ns = run.waits.carried.get(&key).copied();
+            let since_ns = since_ns.filter(|&ns| last_ns < ns && ns <= right_ns);
+            task.waits_since_ns = since_ns.and_then(NonZeroU64::new);
         }
         // The first state has its own time.
         task.ready_ns = ready_ns.filter(|&ns| ns > first_ns).and_then(NonZeroU64::new);

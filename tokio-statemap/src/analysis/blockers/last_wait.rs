@@ -116,10 +116,10 @@ pub(in crate::analysis) fn wait_to_the_end<'a>(
     if task.terminated_ns.is_some() || task.ready_ns.is_some() {
         return None;
     }
-    let since_ns = match (task.polls.last(), task.carried_wait) {
-        (Some(poll), _) => poll.end_ns()?,
-        (None, Some(carried)) => carried.since_ns,
-        (None, None) => (task.first_state == TaskState::Waiting).then_some(task.first_ns)?,
+    let is_quiet = task.polls.is_empty() && task.carried_wait.is_none();
+    let since_ns = match is_quiet && task.first_state == TaskState::Waiting {
+        true => task.first_ns,
+        false => task.last_wait_since_ns()?,
     };
     let length_ns = timeline.end_ns.saturating_sub(since_ns);
     let spot = Spot { task: task.key, start_ns: since_ns, length_ns };

@@ -95,6 +95,7 @@ pub(crate) fn run(program: &[Planned], seed: u64, machine: f64) -> Timeline {
             terminated_ns: None,
             polls,
             carried_wait: None,
+            waits_since_ns: None,
             ready_ns: None,
         });
     }

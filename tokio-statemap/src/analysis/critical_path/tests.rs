@@ -51,6 +51,7 @@ fn task(key: TaskKey, spawned_ns: u64, parent: Option<TaskKey>, polls: Vec<Poll>
         terminated_ns: polls.last().and_then(Poll::end_ns),
         polls,
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }

@@ -17,7 +17,7 @@ use crate::analysis::statement::{
     waited_in_sentence,
 };
 use crate::analysis::usual::{for_each_wait, late_ns, usual_ns};
-use crate::trace::timeline::{Poll, Timeline};
+use crate::trace::timeline::Timeline;
 use crate::util::map::Map;
 use crate::util::quantity::{human, moment, scale};
 
@@ -231,13 +231,16 @@ fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
         return delay;
     }
     for task in timeline.tasks.seen() {
-        let Some(since_ns) = task.polls.last().and_then(Poll::end_ns) else { continue };
+        let Some(since_ns) = task.last_wait_since_ns().filter(|_| !task.polls.is_empty()) else {
+            continue;
+        };
         let is_waiting = task.terminated_ns.is_none() && task.ready_ns.is_none();
         if since_ns > silence.from_ns || !is_waiting {
             continue;
         }
         let mut waits_ns = Vec::new();
-        for_each_wait(task, &mut |from_ns, to_ns| waits_ns.push(to_ns.saturating_sub(from_ns)));
+        let mut add = |from_ns: u64, to_ns: u64| waits_ns.push(to_ns.saturating_sub(from_ns));
+        for_each_wait(timeline, task, &mut add);
         let Some(usual_ns) = usual_ns(waits_ns) else { continue };
         if let Some(late_ns) = late_ns(silence.to_ns - since_ns, usual_ns, silence_ns, true) {
             delay.add(Delay { late_ns, latest_ns: late_ns, ..Delay::default() });

@@ -114,6 +114,7 @@ fn task(id: u64, location: SpawnLocation, wait: u16) -> Task {
         terminated_ns: None,
         polls: vec![poll.waits_at(WaitId::new(wait))],
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }
@@ -434,6 +435,7 @@ fn a_server_with_all_its_connections_is_healthy() {
         first_state: TaskState::Waiting,
         polls: Vec::new(),
         carried_wait: carried,
+        waits_since_ns: None,
         ..task(id, at("src/serve.rs", 3), PERMIT)
     };
     let connection = task(2, at("src/serve.rs", 9), READ);

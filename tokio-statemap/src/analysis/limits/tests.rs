@@ -30,6 +30,7 @@ fn timeline(tasks: &[&[(u64, u64, u64)]]) -> Timeline {
             })
             .collect(),
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     };
     let mut timeline = any_timeline(1, 1);

@@ -48,6 +48,7 @@ fn task(id: u64, polls: Vec<Poll>) -> Task {
         terminated_ns: None,
         polls,
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }

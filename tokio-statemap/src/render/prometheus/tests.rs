@@ -283,6 +283,7 @@ fn waiting(id: u64, since_ns: u64, wait: Option<u16>) -> Task {
         terminated_ns: None,
         polls: vec![poll.waits_at(wait.and_then(WaitId::new))],
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }

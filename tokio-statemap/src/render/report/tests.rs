@@ -57,6 +57,7 @@ fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
         polls,
         name: None,
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }

@@ -97,6 +97,7 @@ impl Random {
             first_ns: if is_quiet { begin_ns } else { 1_001 },
             first_state: if is_quiet { TaskState::Waiting } else { TaskState::Spawned },
             carried_wait: (is_quiet && !self.is(4)).then_some(carried),
+            waits_since_ns: None,
             terminated_ns: is_over.then_some(at_ns + 1),
             name: self.name(),
             ..task(key, 0, polls)

@@ -1,6 +1,7 @@
 //! Writes the places where tasks wait.
 
 use std::io;
+use std::num::NonZeroU64;
 
 use super::run::{Indices, List, Number, Parts};
 use super::stream::Text;
@@ -76,8 +77,9 @@ impl Parts {
             if let (Some(name), false) = (&task.name, self.are_names_elsewhere) {
                 self.add(List::Names, &[&task.key, &&**name]);
             }
-            if let Some(carried) = task.carried_wait {
-                self.add(List::Carried, &[&task.key, &Number(carried.since_ns)]);
+            let since_ns = task.waits_since_ns.map(NonZeroU64::get);
+            if let Some(since_ns) = since_ns.or(task.carried_wait.map(|carried| carried.since_ns)) {
+                self.add(List::Carried, &[&task.key, &Number(since_ns)]);
             }
             self.write_if_full(text)?;
         }

@@ -321,6 +321,7 @@ impl Builder {
                 draft = before;
             }
             draft.end_waits(id, self.carries_waits, (&self.windows, recent_ns));
+            draft.end_waits_at_gaps(&self.windows, recent_ns);
             if let Some(task) = draft.finish(id, begin_ns, names) {
                 tasks.push(task);
             }

@@ -163,6 +163,7 @@ mod tests {
             polls: vec![poll],
             name: None,
             carried_wait: None,
+            waits_since_ns: None,
             ready_ns: None,
         };
         let sample = |&(poll_start_ns, at_ns): &(u64, u64)| PollSample {

@@ -30,6 +30,7 @@ mod wait;
 mod worker;
 mod workers;
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -308,10 +309,10 @@ impl Timeline {
         for transition in self.transitions(task) {
             (since_ns, state) = transition;
         }
-        match task.carried_wait {
-            Some(carried) if task.polls.is_empty() && state == TaskState::Waiting => {
-                (state, carried.since_ns, false)
-            }
+        let since = task.waits_since_ns.map(NonZeroU64::get);
+        let carried = task.carried_wait.filter(|_| task.polls.is_empty());
+        match since.or(carried.map(|carried| carried.since_ns)) {
+            Some(since_ns) if state == TaskState::Waiting => (state, since_ns, false),
             _ => (state, since_ns, task.spawned_ns.is_none() && since_ns <= self.begin_ns),
         }
     }

@@ -55,10 +55,7 @@ impl Shutdown {
     pub(crate) fn cut_wait(&self, task: &Task) -> Option<CutWait> {
         let until_ns = task.terminated_ns?;
         let is_cut = matches!(task.key, TaskKey::Spawned(_)) && self.from_ns? <= until_ns;
-        let (since_ns, wait) = match task.polls.last() {
-            Some(last) => (last.end_ns()?, last.wait()),
-            None => (task.carried_wait?.since_ns, task.carried_wait?.wait),
-        };
+        let (since_ns, wait) = (task.last_wait_since_ns()?, task.last_wait());
         // A task that ends within a poll ended by itself.
         (is_cut && since_ns < until_ns).then_some(CutWait { since_ns, until_ns, wait })
     }

@@ -35,6 +35,9 @@ pub struct Task {
     pub polls: Vec<Poll>,
     /// The wait that it was in at the start of its row, if it waited then and has no polls.
     pub carried_wait: Option<CarriedWait>,
+    /// The start of the wait that it was in at the end, in ns, if that isn't the end of its last poll: later polls were
+    /// dropped.
+    pub(crate) waits_since_ns: Option<NonZeroU64>,
     /// The time from which on it was ready for a poll that is cut off. Only a part of a timeline
     /// has it, as it is recorded with that poll.
     pub(crate) ready_ns: Option<NonZeroU64>,
@@ -61,6 +64,15 @@ impl Task {
             let end_ns = next.map_or(end_ns.max(start_ns), |(next_ns, _)| next_ns);
             Some(Span { state, start_ns, end_ns })
         })
+    }
+
+    /// Returns since when it has waited, or waited last, in ns; `None` if it never did.
+    pub(crate) fn last_wait_since_ns(&self) -> Option<u64> {
+        match (self.waits_since_ns, self.polls.last(), self.carried_wait) {
+            (Some(since), ..) => Some(since.get()),
+            (None, Some(last), _) => last.end_ns(),
+            (None, None, carried) => Some(carried?.since_ns),
+        }
     }
 
     /// Returns where it waits, or waited last; `None` if that isn't known.

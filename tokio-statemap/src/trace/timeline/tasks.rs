@@ -144,6 +144,7 @@ impl Quiet {
                 true => waiting.and_then(|of| of.wait).or_else(|| known.wait()),
                 false => None,
             },
+            waits_since_ns: None,
             ready_ns: None,
         }
     }

@@ -1,5 +1,6 @@
 //! A task under construction.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::recorder::waits::names::NameId;
@@ -26,7 +27,12 @@ pub(super) struct Draft {
     pub(super) carried: Option<(u64, bool)>,
     /// For a task spawned earlier: where it waited after its last poll before the events.
     pub(super) wait: Option<CarriedWait>,
+    /// The start of the wait that it is in at the end, if that isn't the end of its last poll.
+    pub(super) waits_since_ns: Option<NonZeroU64>,
 }
+
+/// The times of the end of a poll, as it was recorded and as it was remembered, differ by no more than this.
+const SAME_NS: u64 = 1000;
 
 impl Draft {
     /// Records a spawn.
@@ -105,6 +111,39 @@ impl Draft {
         }
     }
 
+    /// Forgets where the task waited after polls that gaps follow: polls in the gap were dropped, so it isn't known when
+    /// that wait ended. If the task waits since before the detail, that wait takes its place.
+    pub(super) fn end_waits_at_gaps(&mut self, windows: &[(u64, u64)], recent_ns: u64) {
+        let is_gap_between = |from_ns: u64, to_ns: Option<u64>| {
+            let windows = &windows[windows.partition_point(|&(from, _)| from <= from_ns)..];
+            windows
+                .first()
+                .is_some_and(|&(next_from, _)| to_ns.is_none_or(|to_ns| next_from <= to_ns))
+        };
+        let terminated_ns = self.terminated.map(|(at, _)| at);
+        for nth in 0..self.polls.len() {
+            let Some(end_ns) = self.polls[nth].end_ns() else { continue };
+            let next_ns = self.polls.get(nth + 1).map(Poll::start_ns).or(terminated_ns);
+            if !is_gap_between(end_ns, next_ns) {
+                continue;
+            }
+            let of_detail = self.wait.filter(|_| {
+                end_ns < recent_ns
+                    && next_ns.is_none_or(|at| at >= recent_ns)
+                    && !is_gap_between(recent_ns, next_ns)
+            });
+            let wait = match of_detail {
+                Some(wait) if wait.since_ns.abs_diff(end_ns) <= SAME_NS => continue,
+                Some(wait) if nth + 1 == self.polls.len() && wait.since_ns > end_ns => {
+                    self.waits_since_ns = NonZeroU64::new(wait.since_ns);
+                    wait.wait
+                }
+                _ => None,
+            };
+            self.polls[nth] = self.polls[nth].waits_at(wait);
+        }
+    }
+
     /// Returns the finished task; `None` if this isn't a task.
     pub(super) fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
         if !self.is_task() {
@@ -161,6 +200,7 @@ impl Draft {
             polls: self.polls,
             name: self.name.and_then(|name| names.get(name as usize).cloned()),
             carried_wait,
+            waits_since_ns: self.waits_since_ns,
             ready_ns: None,
         })
     }

@@ -28,6 +28,7 @@ fn task(id: u64, first_ns: u64, polls: Vec<Poll>) -> Task {
         terminated_ns: None,
         polls,
         carried_wait: None,
+        waits_since_ns: None,
         ready_ns: None,
     }
 }
