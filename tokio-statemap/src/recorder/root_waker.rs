@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
 use crate::recorder::chains::waking;
-use crate::recorder::wakes::{self, Slot};
+use crate::recorder::wakes::{self, Slot, UsedUp};
 
 /// The id of a root future in its slot, which it has for itself.
 const ROOT_FUTURE: u64 = 0;
@@ -68,7 +68,7 @@ impl Wake for Noted {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.slot.woken(ROOT_FUTURE, false, waking::who_wakes);
+        self.slot.woken(ROOT_FUTURE, UsedUp::Nothing, waking::who_wakes);
         self.waker.wake_by_ref();
     }
 }

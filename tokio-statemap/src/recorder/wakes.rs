@@ -23,11 +23,13 @@ const PLACE_BITS: u32 = 16;
 /// The number of bits for the time in a word. Above them are bits of the task's id that its place doesn't imply. They
 /// tell two ids apart if these differ by less than 2^36.
 const TIME_BITS: u32 = 44;
-/// A time is in units of this many ticks, as a power of two. At 3 GHz, times of up to 6 hours are told apart, to 22 ns.
+/// A time is in units of this many ticks, as a power of two. At 3 GHz, times of up to 6 hours are told apart, to 43 ns.
 const UNIT_BITS: u32 = 3;
 const TIME: u64 = (1 << TIME_BITS) - 1;
 /// A bit of a time: the wake used up the last waker of the task.
 const BY_LAST: u64 = 4;
+/// A bit of a time: the wake used up a waker of the task.
+const BY_VALUE: u64 = 8;
 /// The bits of a time that say which moment it is: [`BETWEEN_POLLS`], [`IN_POLL`], or [`POLL_END`]. They are never 0,
 /// so no word is.
 const OF_WHAT: u64 = 3;
@@ -52,12 +54,42 @@ pub(crate) struct Slot {
     by: AtomicU64,
 }
 
+/// The waker that a wake used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UsedUp {
+    /// None: it was called by reference.
+    Nothing,
+    /// One of several, as far as is known.
+    One,
+    /// The last one of the task.
+    Last,
+}
+
+impl UsedUp {
+    #[inline]
+    fn bits(self) -> u64 {
+        match self {
+            Self::Nothing => 0,
+            Self::One => BY_VALUE,
+            Self::Last => BY_VALUE | BY_LAST,
+        }
+    }
+
+    #[inline]
+    fn of(word: u64) -> Self {
+        match (word & BY_VALUE, word & BY_LAST) {
+            (0, _) => Self::Nothing,
+            (_, 0) => Self::One,
+            _ => Self::Last,
+        }
+    }
+}
+
 /// The wake that made a task ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wake {
     pub(crate) since: ReadySince,
-    /// `true` if the task has no waker left as its poll starts.
-    pub(crate) by_last: bool,
+    pub(crate) used_up: UsedUp,
     /// The source of the wake, packed with its recorder; 0 if that isn't known.
     by: u64,
 }
@@ -80,11 +112,10 @@ impl Wake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadySince(u64);
 
-/// Notes that a task was woken or spawned. `who` returns who did that, packed. `by_last` is `true` if the task has no
-/// waker after that.
+/// Notes that a task was woken or spawned. `who` returns who did that, packed.
 #[inline]
-pub(crate) fn woken(task: u64, by_last: bool, who: impl FnOnce() -> u64) {
-    slot(task).woken(task, by_last, who);
+pub(crate) fn woken(task: u64, used_up: UsedUp, who: impl FnOnce() -> u64) {
+    slot(task).woken(task, used_up, who);
 }
 
 /// Returns the wake that made the task ready whose poll starts, and forgets it. `None` if it isn't known.
@@ -148,7 +179,7 @@ impl Slot {
 
     /// See [`woken`].
     #[inline]
-    pub(crate) fn woken(&self, task: u64, by_last: bool, who: impl FnOnce() -> u64) {
+    pub(crate) fn woken(&self, task: u64, used_up: UsedUp, who: impl FnOnce() -> u64) {
         let there = self.woken.load(Ordering::Relaxed);
         if task_of(there) == Some(key(task)) {
             match there & OF_WHAT {
@@ -167,10 +198,11 @@ impl Slot {
             }
         } else {
             let of_what = match self.by.load(Ordering::Relaxed) {
-                IS_POLLED => IN_POLL,
+                // More wakers may be cloned in the poll.
+                IS_POLLED => IN_POLL | used_up.bits() & BY_VALUE,
                 by => {
                     look_for_missed(by, task);
-                    if by_last { BETWEEN_POLLS | BY_LAST } else { BETWEEN_POLLS }
+                    BETWEEN_POLLS | used_up.bits()
                 }
             };
             let who = who();
@@ -204,7 +236,7 @@ impl Slot {
         self.woken.store(0, Ordering::Relaxed);
         let by = self.by(word);
         self.by.store(IS_POLLED, Ordering::Relaxed);
-        Some(Wake { since: ReadySince(word & TIME), by_last: word & BY_LAST != 0, by })
+        Some(Wake { since: ReadySince(word & TIME), used_up: UsedUp::of(word), by })
     }
 
     /// See [`poll_ends`].
@@ -214,7 +246,7 @@ impl Slot {
         if task_of(there) == Some(key(task)) {
             // A wake that came as the poll began may not have seen that it began.
             let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
-            self.note(word(task, POLL_END), by);
+            self.note(word(task, POLL_END | there & BY_VALUE), by);
         } else if there == 0 {
             let by = self.by.load(Ordering::Relaxed);
             if by != IS_POLLED {
@@ -291,7 +323,9 @@ fn task_of(word: u64) -> Option<u64> {
 /// Returns the word of a task for the current time.
 #[inline]
 fn word(task: u64, of_what: u64) -> u64 {
-    key(task) << TIME_BITS | clock::ticks() >> UNIT_BITS & TIME & !(OF_WHAT | BY_LAST) | of_what
+    key(task) << TIME_BITS
+        | clock::ticks() >> UNIT_BITS & TIME & !(OF_WHAT | BY_LAST | BY_VALUE)
+        | of_what
 }
 
 #[cfg(test)]
@@ -307,9 +341,9 @@ mod tests {
         let task = FIRST + 1;
         assert_eq!(poll_starts(task), None);
         let before = clock::ticks();
-        woken(task, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
         let after = clock::ticks();
-        woken(task, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
         let since = poll_starts(task).unwrap().since;
         let now = after + 1_000_000;
         let waited = since.ticks_until(now);
@@ -323,26 +357,26 @@ mod tests {
         let task = FIRST + 2;
         poll_ends(task);
         assert_eq!(poll_starts(task), None, "it wasn't woken");
-        woken(task, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let end = clock::ticks();
         poll_ends(task);
         assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_080);
         // It may have been a wake for the poll that ends.
         poll_starts(task);
-        woken(task, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
         poll_ends(task);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let wake = clock::ticks();
-        woken(task, false, || 0);
-        woken(task, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::Nothing, || 0);
         assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_080);
     }
 
     #[test]
     fn the_first_that_wakes_is_who_woke() {
         let (task, other) = (FIRST + 7, FIRST + 8);
-        let wake = |by: WokenBy| woken(task, false, || by.pack().unwrap());
+        let wake = |by: WokenBy| woken(task, UsedUp::Nothing, || by.pack().unwrap());
         let by = || poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by(1)));
         wake(WokenBy::Task(other));
         wake(WokenBy::Thread);
@@ -375,7 +409,7 @@ mod tests {
         wake(WokenBy::Runtime);
         poll_ends(task);
         assert_eq!(by(), None);
-        woken(task, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
         assert_eq!(by(), None);
         // Another thread was about to write there, for a task that has the same place.
         wake(WokenBy::Runtime);
@@ -386,13 +420,13 @@ mod tests {
     #[test]
     fn no_time_is_another_tasks() {
         let (task, other) = (FIRST + 3, FIRST + 3 + (1 << PLACE_BITS));
-        woken(task, false, || 0);
-        woken(other, false, || 0);
+        woken(task, UsedUp::Nothing, || 0);
+        woken(other, UsedUp::Nothing, || 0);
         assert_eq!(poll_starts(task), None);
         poll_ends(task);
         assert!(poll_starts(other).is_some());
         for near in [FIRST + 4, FIRST + 5, FIRST + 6 + 0xfff0] {
-            woken(near, false, || 0);
+            woken(near, UsedUp::Nothing, || 0);
             assert_eq!(poll_starts(FIRST + 3), None);
         }
     }

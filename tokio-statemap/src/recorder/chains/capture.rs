@@ -25,6 +25,8 @@ thread_local! {
     /// Not 0 while the polled task is known to have no waker. A clone or a wake on this thread ends that. The number is
     /// the [`seen::generation`] at the moment when this became known.
     static NO_WAKER: Cell<usize> = const { Cell::new(0) };
+    /// `true` if the wake before the poll of the runtime used up a waker.
+    static HAS_USED_UP: Cell<bool> = const { Cell::new(false) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -82,6 +84,13 @@ pub(crate) fn task_has_no_waker(is_known: bool) {
     NO_WAKER.with(|since| since.set(if is_known { seen::generation() } else { 0 }));
 }
 
+/// Notes whether the wake before the poll used up a waker: most likely that of the future for which the task was woken. If
+/// the poll clones none, the task waits for what it has waited for longer.
+#[inline]
+pub(crate) fn task_has_used_up(a_waker: bool) {
+    HAS_USED_UP.with(|used_up| used_up.set(a_waker));
+}
+
 /// Returns whether the task whose poll ends has no waker, and wasn't woken since it lost the last. Then forgets that,
 /// as nothing is known of the poll around it.
 #[inline]
@@ -120,10 +129,12 @@ fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
 }
 
 /// Ends the captures of the task that the runtime polls. Returns where it waits, if its waker was cloned; that may be
-/// [`UNKNOWN`]. Returns [`NOTHING`] if the task has no waker and isn't woken.
+/// [`UNKNOWN`]. Returns [`NOTHING`] if the task has no waker and isn't woken, and [`UNKNOWN`] if it no longer waits
+/// where it did and its waker wasn't cloned.
 #[inline]
 pub(crate) fn task_poll_ends() -> Option<WaitId> {
     let has_no_waker = has_no_waker();
+    let has_used_up = HAS_USED_UP.with(|used_up| used_up.replace(false));
     let number = number();
     // Nothing is watched, or nothing was when the poll started.
     if number == OUTSIDE {
@@ -131,7 +142,10 @@ pub(crate) fn task_poll_ends() -> Option<WaitId> {
     }
     IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
     let wait = OF_RUNTIME.with(|of| {
-        let wait = (number != 0).then(|| of.captures.wait());
+        let wait = match number {
+            0 => has_used_up.then_some(UNKNOWN),
+            _ => Some(of.captures.wait()),
+        };
         match of.nested.get() {
             0 => {
                 NUMBER.with(|number| number.set(OUTSIDE));
@@ -161,6 +175,7 @@ impl OfRuntime {
 pub(crate) fn task_ends() {
     if IS_OF_RUNTIME.with(Cell::get) {
         task_has_no_waker(false);
+        task_has_used_up(false);
         forget_after(0);
     }
 }
@@ -253,6 +268,7 @@ pub(crate) struct ProbePoll {
     /// [`NUMBER`] of the poll that this one is in.
     outer: usize,
     was_of_runtime: bool,
+    has_used_up: bool,
 }
 
 impl ProbePoll {
@@ -266,7 +282,15 @@ impl ProbePoll {
             captures,
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
+            // What the poll around this one then waits for is what this one does.
+            has_used_up: HAS_USED_UP.with(|used_up| used_up.replace(false)),
         }
+    }
+
+    /// Returns whether the task still waits where it did: nothing was captured, and the wake before the poll used up no
+    /// waker.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.is_empty() && !self.has_used_up
     }
 }
 
@@ -373,8 +397,8 @@ impl Captures {
     fn add_to_others(&self, id: Option<ChainId>, alone: WaitId) {
         let number = number();
         let Some(before) = self.chains.get(..number) else { return };
-        if before.iter().any(|chain| chain.get().id == id) {
-            return; // some futures clone it twice
+        if let Some(again) = before.iter().position(|chain| chain.get().id == id) {
+            return self.is_last(again, number); // some futures clone it twice
         }
         let Some(place) = self.chains.get(number) else { return };
         let mut calls = self.calls(number);
@@ -386,6 +410,16 @@ impl Captures {
         });
         place.set(Captured { id, alone, calls });
         NUMBER.with(|captured| captured.set(number + 1));
+    }
+
+    /// Makes one of the first `number` chains the last one: of the same future, polled again in a loop, the later poll
+    /// counts. The times of instrumented calls are in the order of the chains, which then stays.
+    fn is_last(&self, chain: usize, number: usize) {
+        if self.calls(number) == 0 {
+            for place in chain + 1..number {
+                self.chains[place - 1].swap(&self.chains[place]);
+            }
+        }
     }
 
     /// Returns how many instrumented calls the first `number` chains have.

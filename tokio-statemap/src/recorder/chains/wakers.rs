@@ -6,8 +6,9 @@ use std::task::Waker;
 
 use super::table::UNKNOWN;
 use super::{capture, seen, waking};
+use crate::recorder::process;
 use crate::recorder::task_id::number;
-use crate::recorder::{process, wakes};
+use crate::recorder::wakes::{self, UsedUp};
 use crate::sys::task_waker::{self, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
@@ -130,9 +131,14 @@ impl Observer for Captures {
     }
 
     #[inline]
-    fn woken(task: u64, by_last: bool) {
+    fn woken(task: u64, by_value: bool, by_last: bool) {
         capture::task_woken(task);
-        wakes::woken(task, by_last, waking::who_wakes);
+        let used_up = match (by_value, by_last) {
+            (false, _) => UsedUp::Nothing,
+            (true, false) => UsedUp::One,
+            (true, true) => UsedUp::Last,
+        };
+        wakes::woken(task, used_up, waking::who_wakes);
     }
 
     #[inline]
@@ -270,7 +276,7 @@ mod tests {
                     return Poll::Pending;
                 }
                 let wake = wakes::poll_starts(number(tokio::task::id())).expect("it was woken");
-                tell.send(wake.by_last).expect("it is received");
+                tell.send(wake.used_up == UsedUp::Last).expect("it is received");
                 Poll::Ready(())
             }));
             let abort = keep_handle.then(|| task.abort_handle());

@@ -20,7 +20,7 @@ use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
 #[cfg(tokio_unstable)]
-use crate::recorder::wakes::{self, Wake};
+use crate::recorder::wakes::{self, UsedUp, Wake};
 #[cfg(tokio_unstable)]
 use crate::recorder::window::mode::WindowId;
 use crate::sys::trace_points;
@@ -93,7 +93,8 @@ impl TokioHooks {
         }
         if self.takes_ready_times && wakers::are_watched() {
             // A task has no wakers before its first poll.
-            wakes::woken(number(meta.id()), seen::are_wakes_seen(), waking::who_wakes);
+            let used_up = if seen::are_wakes_seen() { UsedUp::Last } else { UsedUp::Nothing };
+            wakes::woken(number(meta.id()), used_up, waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
@@ -130,7 +131,9 @@ impl TokioHooks {
         // Called once, as this forgets the wake. The wake is kept for all that follows, as the fast path may have no
         // effect.
         let wake = self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten();
-        capture::task_has_no_waker(wake.is_some_and(|wake| wake.by_last && wakes::are_all_seen()));
+        let used_up = wake.map_or(UsedUp::Nothing, |wake| wake.used_up);
+        capture::task_has_no_waker(used_up == UsedUp::Last && wakes::are_all_seen());
+        capture::task_has_used_up(used_up == UsedUp::One);
         match wake {
             None => self.before_task_poll(meta),
             Some(wake) => self.before_poll(meta, wake),

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use super::cell::TaskCell;
 use super::names::{self, NameId};
-use crate::recorder::chains::capture::{Captures, ProbePoll};
+use crate::recorder::chains::capture::ProbePoll;
 use crate::recorder::hot::thread_recorder;
 use crate::recorder::record::Kind;
 use crate::recorder::task_id;
@@ -94,13 +94,13 @@ impl ProbedTask {
 
     /// Notes that a poll ended and the task waits.
     #[inline]
-    fn waits(&mut self, captures: &Captures, polled: Option<u64>) {
+    fn waits(&mut self, captures: &ProbePoll, polled: Option<u64>) {
         if self.cell.is_none() {
             self.cell = self.new_cell(polled);
         }
         let Some(cell) = &self.cell else { return };
         // A future that keeps its waker clones it only once: then the task still waits for the same as before.
-        let wait = match captures.is_empty() {
+        let wait = match captures.goes_on() {
             true => cell.last_wait(),
             false => {
                 cell.set_entered(captures.entered());

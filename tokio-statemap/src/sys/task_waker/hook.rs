@@ -18,9 +18,9 @@ pub(crate) trait Observer {
     /// drop.
     fn last_dropped(task: u64);
 
-    /// Called by the thread that wakes the task with this id, before the wake. `by_last` is `true` if this is known to
-    /// use up the last waker of a task that waits.
-    fn woken(task: u64, by_last: bool);
+    /// Called by the thread that wakes the task with this id, before the wake. `by_value` is `true` if this uses up a
+    /// waker, and `by_last` if that is known to be the last one of a task that waits.
+    fn woken(task: u64, by_value: bool, by_last: bool);
 
     /// Called before [`woken`](Self::woken) if the task with this id is woken by reference while it is polled and has no
     /// other waker: most likely it wakes itself.
@@ -238,8 +238,9 @@ unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
         if WHICH == WAKE_BY_REF && unsafe { refs::is_polled_with_none(task) } {
             O::woken_by_ref(id);
         }
+        let by_value = WHICH == WAKE;
         // SAFETY: as for this function.
-        O::woken(id, WHICH == WAKE && unsafe { refs::is_last(task) });
+        O::woken(id, by_value, by_value && unsafe { refs::is_last(task) });
     }
     // SAFETY: as for this function.
     unsafe { call_tokios::<WHICH>(task) };
