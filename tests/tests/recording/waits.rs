@@ -12,6 +12,7 @@ mod gaps;
 mod holders;
 mod hostile;
 mod no_waker;
+mod over;
 mod random;
 mod runtimes;
 mod shadow;

@@ -198,8 +198,8 @@ impl Slot {
             }
         } else {
             let of_what = match self.by.load(Ordering::Relaxed) {
-                // More wakers may be cloned in the poll.
-                IS_POLLED => IN_POLL | used_up.bits() & BY_VALUE,
+                // The poll may clone another waker after that.
+                IS_POLLED => IN_POLL,
                 by => {
                     look_for_missed(by, task);
                     BETWEEN_POLLS | used_up.bits()
@@ -246,7 +246,7 @@ impl Slot {
         if task_of(there) == Some(key(task)) {
             // A wake that came as the poll began may not have seen that it began.
             let by = if there & OF_WHAT == IN_POLL { self.by(there) } else { 0 };
-            self.note(word(task, POLL_END | there & BY_VALUE), by);
+            self.note(word(task, POLL_END), by);
         } else if there == 0 {
             let by = self.by.load(Ordering::Relaxed);
             if by != IS_POLLED {
