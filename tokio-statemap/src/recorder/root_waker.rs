@@ -68,7 +68,7 @@ impl Wake for Noted {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.slot.woken(ROOT_FUTURE, UsedUp::Nothing, waking::who_wakes);
+        self.slot.woken(ROOT_FUTURE, UsedUp::NOTHING, waking::who_wakes);
         self.waker.wake_by_ref();
     }
 }

@@ -54,34 +54,21 @@ pub(crate) struct Slot {
     by: AtomicU64,
 }
 
-/// The waker that a wake used up.
+/// The waker that a wake used up, as bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UsedUp {
-    /// None: it was called by reference.
-    Nothing,
-    /// One of several, as far as is known.
-    One,
-    /// The last one of the task.
-    Last,
-}
+pub(crate) struct UsedUp(u64);
 
 impl UsedUp {
-    #[inline]
-    fn bits(self) -> u64 {
-        match self {
-            Self::Nothing => 0,
-            Self::One => BY_VALUE,
-            Self::Last => BY_VALUE | BY_LAST,
-        }
-    }
+    /// None: it was called by reference.
+    pub(crate) const NOTHING: Self = Self(0);
+    /// One of several, as far as is known.
+    pub(crate) const ONE: Self = Self(BY_VALUE);
+    /// The last one of the task.
+    pub(crate) const LAST: Self = Self(BY_VALUE | BY_LAST);
 
     #[inline]
-    fn of(word: u64) -> Self {
-        match (word & BY_VALUE, word & BY_LAST) {
-            (0, _) => Self::Nothing,
-            (_, 0) => Self::One,
-            _ => Self::Last,
-        }
+    pub(crate) const fn bits(self) -> usize {
+        self.0 as usize
     }
 }
 
@@ -202,7 +189,7 @@ impl Slot {
                 IS_POLLED => IN_POLL,
                 by => {
                     look_for_missed(by, task);
-                    BETWEEN_POLLS | used_up.bits()
+                    BETWEEN_POLLS | used_up.0
                 }
             };
             let who = who();
@@ -236,7 +223,11 @@ impl Slot {
         self.woken.store(0, Ordering::Relaxed);
         let by = self.by(word);
         self.by.store(IS_POLLED, Ordering::Relaxed);
-        Some(Wake { since: ReadySince(word & TIME), used_up: UsedUp::of(word), by })
+        Some(Wake {
+            since: ReadySince(word & TIME),
+            used_up: UsedUp(word & (BY_VALUE | BY_LAST)),
+            by,
+        })
     }
 
     /// See [`poll_ends`].
@@ -341,9 +332,9 @@ mod tests {
         let task = FIRST + 1;
         assert_eq!(poll_starts(task), None);
         let before = clock::ticks();
-        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
         let after = clock::ticks();
-        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
         let since = poll_starts(task).unwrap().since;
         let now = after + 1_000_000;
         let waited = since.ticks_until(now);
@@ -357,26 +348,26 @@ mod tests {
         let task = FIRST + 2;
         poll_ends(task);
         assert_eq!(poll_starts(task), None, "it wasn't woken");
-        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let end = clock::ticks();
         poll_ends(task);
         assert!(poll_starts(task).unwrap().since.ticks_until(end + 1_000_000) <= 1_000_080);
         // It may have been a wake for the poll that ends.
         poll_starts(task);
-        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
         poll_ends(task);
         std::thread::sleep(std::time::Duration::from_millis(1));
         let wake = clock::ticks();
-        woken(task, UsedUp::Nothing, || 0);
-        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
         assert!(poll_starts(task).unwrap().since.ticks_until(wake + 1_000_000) <= 1_000_080);
     }
 
     #[test]
     fn the_first_that_wakes_is_who_woke() {
         let (task, other) = (FIRST + 7, FIRST + 8);
-        let wake = |by: WokenBy| woken(task, UsedUp::Nothing, || by.pack().unwrap());
+        let wake = |by: WokenBy| woken(task, UsedUp::NOTHING, || by.pack().unwrap());
         let by = || poll_starts(task).and_then(|wake| WokenBy::unpack(wake.by(1)));
         wake(WokenBy::Task(other));
         wake(WokenBy::Thread);
@@ -409,7 +400,7 @@ mod tests {
         wake(WokenBy::Runtime);
         poll_ends(task);
         assert_eq!(by(), None);
-        woken(task, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
         assert_eq!(by(), None);
         // Another thread was about to write there, for a task that has the same place.
         wake(WokenBy::Runtime);
@@ -420,13 +411,13 @@ mod tests {
     #[test]
     fn no_time_is_another_tasks() {
         let (task, other) = (FIRST + 3, FIRST + 3 + (1 << PLACE_BITS));
-        woken(task, UsedUp::Nothing, || 0);
-        woken(other, UsedUp::Nothing, || 0);
+        woken(task, UsedUp::NOTHING, || 0);
+        woken(other, UsedUp::NOTHING, || 0);
         assert_eq!(poll_starts(task), None);
         poll_ends(task);
         assert!(poll_starts(other).is_some());
         for near in [FIRST + 4, FIRST + 5, FIRST + 6 + 0xfff0] {
-            woken(near, UsedUp::Nothing, || 0);
+            woken(near, UsedUp::NOTHING, || 0);
             assert_eq!(poll_starts(FIRST + 3), None);
         }
     }

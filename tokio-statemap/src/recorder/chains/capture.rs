@@ -11,6 +11,7 @@ use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
 use crate::recorder::task_id;
+use crate::recorder::wakes::UsedUp;
 
 /// The most things that a task may wait for at the same time, as far as they are recorded.
 const MOST: usize = 8;
@@ -22,11 +23,10 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is the runtime's, and not that of a probe within it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// Not 0 while the polled task is known to have no waker. A clone or a wake on this thread ends that. The number is
-    /// the [`seen::generation`] at the moment when this became known.
-    static NO_WAKER: Cell<usize> = const { Cell::new(0) };
-    /// `true` if the wake before the poll of the runtime used up a waker.
-    static HAS_USED_UP: Cell<bool> = const { Cell::new(false) };
+    /// The state of the polled task's wakers, as far as it is known: 0 if nothing is known, and after a clone or a wake on
+    /// this thread; [`USED_UP`]; or that it has none, which is a word of the [`seen::generation`] at the moment
+    /// when that became known.
+    static WAKERS: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
         captures: Captures::new(),
@@ -37,6 +37,10 @@ thread_local! {
         polled_before: Cell::new(Before::UNKNOWN),
     } };
 }
+
+/// The wake before the poll used up a waker: most likely that of the future for which the task was woken. If the poll
+/// clones none, the task waits for what it has waited for longer.
+const USED_UP: usize = UsedUp::ONE.bits();
 
 /// Outside of any poll of a task in which something is captured.
 const OUTSIDE: usize = usize::MAX;
@@ -78,33 +82,30 @@ pub(crate) fn task_poll_starts(task: u64) {
     }
 }
 
-/// Notes whether it is known that the polled task has no waker.
+/// Notes what the wake before the poll used up.
 #[inline]
-pub(crate) fn task_has_no_waker(is_known: bool) {
-    NO_WAKER.with(|since| since.set(if is_known { seen::generation() } else { 0 }));
+pub(crate) fn task_was_woken(used_up: UsedUp) {
+    let known = if used_up == UsedUp::LAST { has_none() } else { used_up.bits() };
+    WAKERS.with(|wakers| wakers.set(known));
 }
 
-/// Notes whether the wake before the poll used up a waker: most likely that of the future for which the task was woken. If
-/// the poll clones none, the task waits for what it has waited for longer.
+/// Returns the word that says that a task is known to have no waker; none of the others is as large.
 #[inline]
-pub(crate) fn task_has_used_up(a_waker: bool) {
-    HAS_USED_UP.with(|used_up| used_up.set(a_waker));
+fn has_none() -> usize {
+    seen::generation() << 4
 }
 
-/// Returns whether the task whose poll ends has no waker, and wasn't woken since it lost the last. Then forgets that,
-/// as nothing is known of the poll around it.
 #[inline]
-fn has_no_waker() -> bool {
-    let since = NO_WAKER.with(|since| since.replace(0));
-    since != 0 && since == seen::generation()
+fn forget_wakers() {
+    WAKERS.with(|wakers| wakers.set(0));
 }
 
 /// Called as the task with this id is woken on this thread.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(crate) fn task_woken(task: u64) {
-    if NO_WAKER.with(Cell::get) != 0 && waking::is_polled(task) {
-        task_has_no_waker(false);
+    if WAKERS.with(Cell::get) != 0 && waking::is_polled(task) {
+        forget_wakers();
     }
 }
 
@@ -113,7 +114,7 @@ pub(crate) fn task_woken(task: u64) {
 #[inline]
 pub(crate) fn last_waker_dropped(task: u64) {
     if waking::is_polled(task) {
-        task_has_no_waker(true);
+        WAKERS.with(|wakers| wakers.set(has_none()));
     }
 }
 
@@ -133,8 +134,8 @@ fn nest(outer: usize, was_of_runtime: bool, polled_before: Before) {
 /// where it did and its waker wasn't cloned.
 #[inline]
 pub(crate) fn task_poll_ends() -> Option<WaitId> {
-    let has_no_waker = has_no_waker();
-    let has_used_up = HAS_USED_UP.with(|used_up| used_up.replace(false));
+    // Nothing is known of the poll around this one.
+    let wakers = WAKERS.with(|wakers| wakers.replace(0));
     let number = number();
     // Nothing is watched, or nothing was when the poll started.
     if number == OUTSIDE {
@@ -143,7 +144,7 @@ pub(crate) fn task_poll_ends() -> Option<WaitId> {
     IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(false));
     let wait = OF_RUNTIME.with(|of| {
         let wait = match number {
-            0 => has_used_up.then_some(UNKNOWN),
+            0 => (wakers == USED_UP).then_some(UNKNOWN),
             _ => Some(of.captures.wait()),
         };
         match of.nested.get() {
@@ -155,7 +156,7 @@ pub(crate) fn task_poll_ends() -> Option<WaitId> {
         }
         wait
     });
-    if has_no_waker { Some(NOTHING) } else { wait }
+    if wakers > USED_UP && wakers == has_none() { Some(NOTHING) } else { wait }
 }
 
 impl OfRuntime {
@@ -174,8 +175,7 @@ impl OfRuntime {
 #[inline]
 pub(crate) fn task_ends() {
     if IS_OF_RUNTIME.with(Cell::get) {
-        task_has_no_waker(false);
-        task_has_used_up(false);
+        forget_wakers();
         forget_after(0);
     }
 }
@@ -184,7 +184,7 @@ pub(crate) fn task_ends() {
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline(always)]
 pub(crate) fn task_waker_cloned(task: usize, id: Option<u64>) {
-    task_has_no_waker(false);
+    forget_wakers();
     // A probe is notified by its own waker.
     if !IS_OF_RUNTIME.with(Cell::get) {
         return;
@@ -283,7 +283,10 @@ impl ProbePoll {
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
             // What the poll around this one then waits for is what this one does.
-            has_used_up: HAS_USED_UP.with(|used_up| used_up.replace(false)),
+            has_used_up: WAKERS.with(|wakers| match wakers.get() {
+                USED_UP => wakers.replace(0) == USED_UP,
+                _ => false,
+            }),
         }
     }
 

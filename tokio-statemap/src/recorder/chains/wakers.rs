@@ -134,9 +134,9 @@ impl Observer for Captures {
     fn woken(task: u64, by_value: bool, by_last: bool) {
         capture::task_woken(task);
         let used_up = match (by_value, by_last) {
-            (false, _) => UsedUp::Nothing,
-            (true, false) => UsedUp::One,
-            (true, true) => UsedUp::Last,
+            (false, _) => UsedUp::NOTHING,
+            (true, false) => UsedUp::ONE,
+            (true, true) => UsedUp::LAST,
         };
         wakes::woken(task, used_up, waking::who_wakes);
     }
@@ -276,7 +276,7 @@ mod tests {
                     return Poll::Pending;
                 }
                 let wake = wakes::poll_starts(number(tokio::task::id())).expect("it was woken");
-                tell.send(wake.used_up == UsedUp::Last).expect("it is received");
+                tell.send(wake.used_up == UsedUp::LAST).expect("it is received");
                 Poll::Ready(())
             }));
             let abort = keep_handle.then(|| task.abort_handle());

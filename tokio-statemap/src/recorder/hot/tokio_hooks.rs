@@ -93,7 +93,7 @@ impl TokioHooks {
         }
         if self.takes_ready_times && wakers::are_watched() {
             // A task has no wakers before its first poll.
-            let used_up = if seen::are_wakes_seen() { UsedUp::Last } else { UsedUp::Nothing };
+            let used_up = if seen::are_wakes_seen() { UsedUp::LAST } else { UsedUp::NOTHING };
             wakes::woken(number(meta.id()), used_up, waking::who_wakes);
         }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
@@ -131,9 +131,11 @@ impl TokioHooks {
         // Called once, as this forgets the wake. The wake is kept for all that follows, as the fast path may have no
         // effect.
         let wake = self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten();
-        let used_up = wake.map_or(UsedUp::Nothing, |wake| wake.used_up);
-        capture::task_has_no_waker(used_up == UsedUp::Last && wakes::are_all_seen());
-        capture::task_has_used_up(used_up == UsedUp::One);
+        let used_up = match wake {
+            Some(wake) if wake.used_up != UsedUp::LAST || wakes::are_all_seen() => wake.used_up,
+            _ => UsedUp::NOTHING,
+        };
+        capture::task_was_woken(used_up);
         match wake {
             None => self.before_task_poll(meta),
             Some(wake) => self.before_poll(meta, wake),
