@@ -11,8 +11,8 @@ pub use fold::TreeGroup;
 use crate::symbols::StackFrame;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{
-    AwaitFrame, CallAtEnd, CutWait, LocalTask, PollSample, Shutdown, Task, TaskKey, Timeline, Wait,
-    Waiting,
+    AwaitFrame, CallAtEnd, CutWait, FrameOrigin, LocalTask, PollSample, Shutdown, Task, TaskKey,
+    Timeline, Wait, Waiting,
 };
 use crate::util::map::Map;
 
@@ -92,6 +92,9 @@ pub struct TreeFrame {
     /// The futures that it awaits: several if it polls several at once.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Vec::is_empty"))]
     pub awaits: Vec<Self>,
+    /// `true` if it is the program's own, and not a library's.
+    #[cfg_attr(feature = "read", serde(skip))]
+    pub(crate) is_of_program: bool,
 }
 
 #[cfg(feature = "read")]
@@ -307,6 +310,7 @@ impl TreeFrame {
             function: frame.function.to_string(),
             file: frame.file.as_deref().map(str::to_owned),
             line: frame.line,
+            is_of_program: frame.origin == FrameOrigin::Program,
             ..Self::default()
         }
     }

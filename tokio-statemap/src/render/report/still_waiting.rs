@@ -58,9 +58,10 @@ impl Report {
     }
 }
 
-/// Finds the innermost function with a line in each branch, or else the innermost one.
+/// Finds the innermost function of the program in each branch; or else the innermost one with a line, or the innermost one.
 fn innermost<'a>(frame: &'a TreeFrame, outer: Option<&'a TreeFrame>, places: &mut Vec<String>) {
-    let own = if frame.line.is_some() { Some(frame) } else { outer };
+    let is_nearer = frame.is_of_program || outer.is_none_or(|outer| !outer.is_of_program);
+    let own = if frame.line.is_some() && is_nearer { Some(frame) } else { outer };
     if frame.awaits.is_empty() {
         let place = own.unwrap_or(frame);
         let function = without_async(&place.function);

@@ -182,6 +182,7 @@ fn nothing_hidden_is_printed() {
         fields: all(),
         for_ns: Some(1),
         awaits: vec![TreeFrame { function: HOSTILE.to_owned(), ..TreeFrame::default() }],
+        is_of_program: true,
     };
     let tree = TaskTree { name: all(), location: all(), ..tree(7, TreePlace::Waits(vec![frame])) };
     let text = tree.to_string();
