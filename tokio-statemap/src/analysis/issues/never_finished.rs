@@ -394,7 +394,10 @@ fn most_stuck(
     let mut most = None;
     for (mut stuck, spots) in others.into_iter().take(MOST_STUCK) {
         let Some(wait) = spots.first().and_then(wait_of) else {
-            most = most.or(Some(stuck));
+            // A connection that is idle, most likely, if a library spawned it.
+            if !stuck.place.is_of_dependency() {
+                most = most.or(Some(stuck));
+            }
             continue;
         };
         // A library's own task that waits in the library is its own affair.
