@@ -49,8 +49,8 @@ impl Waits {
         }
         if self.unknown > 0 && !self.lines.is_empty() {
             notes.push(format!(
-                "The lines of {} aren't known: the stack could not be followed, or the tasks waited since before \
-                 the recording.",
+                "The lines of {} aren't known: the task's waker was used up elsewhere, the stack could not be \
+                 followed, or the task waited since before the recording.",
                 waits(self.unknown, self.unknown_ns),
             ));
         }
@@ -201,6 +201,8 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
         {
             known_since_ns = known_since_ns.max(first.ready_ns().unwrap_or(first.start_ns()));
         }
+        // The place where the task waited last, as far as is known.
+        let mut last: Option<usize> = None;
         for_each_wait(timeline, &task, shutdown, &mut |wait, from_ns, length_ns, is_now| {
             let id = match wait {
                 // Nothing kept the task's waker, so it waits at no line.
@@ -214,9 +216,17 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
                 _ => {
                     waits.unknown += 1;
                     waits.unknown_ns += u128::from(length_ns);
-                    if !is_now {
-                        known_since_ns = known_since_ns.max(from_ns.saturating_add(length_ns));
+                    if is_now {
+                        return;
                     }
+                    // It may have been at the place before, if that place's waker wasn't the one that was used up.
+                    let ended_ns = from_ns.saturating_add(length_ns);
+                    let before = last.filter(|_| timeline.places.not_kept == 0);
+                    let ended = match before.and_then(|last| places.get_mut(last)) {
+                        Some(place) => &mut place.last_ended_ns,
+                        None => &mut known_since_ns,
+                    };
+                    *ended = ended_ns.max(*ended);
                     return;
                 }
             };
@@ -224,6 +234,7 @@ pub(super) fn find(timeline: &Timeline) -> Waits {
             if places.len() <= id.index() {
                 places.resize_with(id.index() + 1, AtPlace::default);
             }
+            last = Some(id.index());
             let place = &mut places[id.index()];
             place.lengths_ns.push(length_ns);
             match is_now {

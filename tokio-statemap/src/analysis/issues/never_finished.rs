@@ -393,7 +393,7 @@ fn most_stuck(
     crate::util::sort::by_key(&mut others, |(stuck, _)| Reverse(stuck.sum_ns()));
     let mut most = None;
     for (mut stuck, spots) in others.into_iter().take(MOST_STUCK) {
-        let Some(wait) = spots.first().and_then(wait_of) else {
+        let Some(wait) = spots.iter().find_map(wait_of) else {
             // A connection that is idle, most likely, if a library spawned it.
             if !stuck.place.is_of_dependency() {
                 most = most.or(Some(stuck));

@@ -23,9 +23,8 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is the runtime's, and not that of a probe within it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// The state of the polled task's wakers, as far as it is known: 0 if nothing is known, and after a clone or a wake on
-    /// this thread; [`USED_UP`]; or that it has none, which is a word of the [`seen::generation`] at the moment
-    /// when that became known.
+    /// The wakers of the polled task, as far as they are known: 0 if nothing is; [`USED_UP`]; or a larger number if it has none,
+    /// made of the [`seen::generation`] at the moment when that became known.
     static WAKERS: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
@@ -95,9 +94,15 @@ fn has_none() -> usize {
     seen::generation() << 4
 }
 
+/// Notes that the task may have a waker again. Where it waited before, it doesn't wait all the same. Of a task with a probe
+/// that is the probe's affair.
 #[inline]
-fn forget_wakers() {
-    WAKERS.with(|wakers| wakers.set(0));
+fn may_have_a_waker() {
+    WAKERS.with(|wakers| {
+        if wakers.get() != 0 {
+            wakers.set(if IS_OF_RUNTIME.with(Cell::get) { USED_UP } else { 0 });
+        }
+    });
 }
 
 /// Called as the task with this id is woken on this thread.
@@ -105,7 +110,7 @@ fn forget_wakers() {
 #[inline]
 pub(crate) fn task_woken(task: u64) {
     if WAKERS.with(Cell::get) != 0 && waking::is_polled(task) {
-        forget_wakers();
+        may_have_a_waker();
     }
 }
 
@@ -175,7 +180,7 @@ impl OfRuntime {
 #[inline]
 pub(crate) fn task_ends() {
     if IS_OF_RUNTIME.with(Cell::get) {
-        forget_wakers();
+        WAKERS.with(|wakers| wakers.set(0));
         forget_after(0);
     }
 }
@@ -184,7 +189,7 @@ pub(crate) fn task_ends() {
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline(always)]
 pub(crate) fn task_waker_cloned(task: usize, id: Option<u64>) {
-    forget_wakers();
+    may_have_a_waker();
     // A probe is notified by its own waker.
     if !IS_OF_RUNTIME.with(Cell::get) {
         return;
@@ -283,9 +288,12 @@ impl ProbePoll {
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
             // What the poll around this one then waits for is what this one does.
-            has_used_up: WAKERS.with(|wakers| match wakers.get() {
-                USED_UP => wakers.replace(0) == USED_UP,
-                _ => false,
+            has_used_up: WAKERS.with(|wakers| {
+                let known = wakers.get();
+                if known == USED_UP {
+                    wakers.set(0);
+                }
+                known != 0
             }),
         }
     }

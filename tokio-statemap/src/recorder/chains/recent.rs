@@ -2,8 +2,8 @@
 //!
 //! They are compared before the [`index`] is searched. Its table is large, so its words are seldom in a processor's cache.
 //!
-//! Once no more chains are kept, a program that waits in a hundred thousand different chains would search in vain for most
-//! of its waits. So each search in vain doubles the number of waits until the next one.
+//! A program that waits in more different chains than are kept would search in vain for most of its waits. So each search in
+//! vain doubles the number of waits until the next one.
 
 use std::cell::Cell;
 
@@ -34,7 +34,7 @@ pub(super) fn find(position: Position<'_>) -> Option<&'static Known> {
         if let Some(known) = place.get().filter(|known| known.is_at(position)) {
             return Some(known);
         }
-        let found = match table::is_full() {
+        let found = match table::are_too_many() {
             false => index::find(position)?,
             true => SEARCHES.with(|searches| searches.find(&|| index::find(position)))?,
         };
@@ -43,7 +43,7 @@ pub(super) fn find(position: Position<'_>) -> Option<&'static Known> {
     })
 }
 
-/// The searches of a thread since no more chains are kept.
+/// The searches of a thread since there are more chains than are kept.
 struct Searches {
     /// The number of waits that were left out after the last search.
     left_out: Cell<u32>,

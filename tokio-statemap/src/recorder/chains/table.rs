@@ -38,6 +38,8 @@ static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
 static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
 /// `true` once no more chains are kept.
 static IS_FULL: AtomicBool = AtomicBool::new(false);
+/// `true` once there were more chains than are kept.
+static ARE_TOO_MANY: AtomicBool = AtomicBool::new(false);
 
 /// The chains, which live as long as the process.
 struct Chains {
@@ -83,6 +85,12 @@ pub(super) fn is_full() -> bool {
     IS_FULL.load(Ordering::Relaxed)
 }
 
+/// Returns whether there were more chains than are kept.
+#[inline]
+pub(super) fn are_too_many() -> bool {
+    ARE_TOO_MANY.load(Ordering::Relaxed)
+}
+
 /// Returns the number of a chain, and of the wait for it alone; `None` if there are too many.
 pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
     let size = chain.returns.len();
@@ -96,6 +104,7 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, WaitId)> {
     }
     if chains.all.all.len() >= MOST_CHAINS || chains.all.size >= MOST_RETURNS {
         IS_FULL.store(true, Ordering::Relaxed);
+        ARE_TOO_MANY.store(true, Ordering::Relaxed);
         return None;
     }
     let chain: &'static Chain = Box::leak(Box::new(chain));

@@ -132,8 +132,9 @@ impl TokioHooks {
         // effect.
         let wake = self.takes_ready_times.then(|| wakes::poll_starts(number(meta.id()))).flatten();
         let used_up = match wake {
-            Some(wake) if wake.used_up != UsedUp::LAST || wakes::are_all_seen() => wake.used_up,
-            _ => UsedUp::NOTHING,
+            Some(wake) if wake.used_up == UsedUp::LAST && !wakes::are_all_seen() => UsedUp::ONE,
+            Some(wake) => wake.used_up,
+            None => UsedUp::NOTHING,
         };
         capture::task_was_woken(used_up);
         match wake {

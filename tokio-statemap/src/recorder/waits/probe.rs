@@ -10,7 +10,7 @@ use super::cell::TaskCell;
 use super::names::{self, NameId};
 use crate::recorder::chains::capture::ProbePoll;
 use crate::recorder::hot::thread_recorder;
-use crate::recorder::record::Kind;
+use crate::recorder::record::{Kind, UNKNOWN};
 use crate::recorder::task_id;
 use crate::recorder::window::mode::{self, GlobalMode};
 use crate::sys::waker::with_tap;
@@ -100,9 +100,10 @@ impl ProbedTask {
         }
         let Some(cell) = &self.cell else { return };
         // A future that keeps its waker clones it only once: then the task still waits for the same as before.
-        let wait = match captures.goes_on() {
-            true => cell.last_wait(),
-            false => {
+        let wait = match (captures.goes_on(), captures.is_empty()) {
+            (true, _) => cell.last_wait(),
+            (false, true) => UNKNOWN,
+            (false, false) => {
                 cell.set_entered(captures.entered());
                 captures.wait()
             }

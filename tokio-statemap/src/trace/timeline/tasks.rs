@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +12,7 @@ use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::task_id;
 use crate::trace::state::TaskState;
 use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::build::is_after;
 use crate::trace::timeline::task::{CarriedWait, Task};
 use crate::trace::wait_id::WaitId;
 
@@ -188,6 +190,13 @@ impl Tasks {
             let Some(waiting) = waiting else { continue };
             if task.polls.is_empty() && task.first_state == TaskState::Waiting {
                 task.carried_wait = waiting.wait.or(task.carried_wait);
+            }
+            // Polls after the last one were dropped, or may have been.
+            let last = task.polls.last_mut().filter(|_| task.waits_since_ns.is_some());
+            if let (Some(last), Some(wait)) = (last, waiting.wait) {
+                let is_later = last.end_ns().is_none_or(|end_ns| is_after(wait.since_ns, end_ns));
+                task.waits_since_ns = NonZeroU64::new(wait.since_ns).filter(|_| is_later);
+                *last = last.waits_at(wait.wait);
             }
             task.name = task.name.take().or_else(|| waiting.name.clone());
         }

@@ -31,8 +31,13 @@ pub(super) struct Draft {
     pub(super) waits_since_ns: Option<NonZeroU64>,
 }
 
-/// The times of the end of a poll, as it was recorded and as it was remembered, differ by no more than this.
-const SAME_NS: u64 = 1000;
+/// Returns whether a wait began after the poll that ended then, and isn't the one that followed it. What is remembered of a wait
+/// is never later than the poll's end, but may be a little earlier.
+pub(in crate::trace::timeline) fn is_after(since_ns: u64, end_ns: u64) -> bool {
+    /// The clocks of two threads may differ by some ns.
+    const SAME_NS: u64 = 1000;
+    since_ns > end_ns.saturating_add(SAME_NS)
+}
 
 impl Draft {
     /// Records a spawn.
@@ -112,13 +117,15 @@ impl Draft {
     }
 
     /// Forgets where the task waited after polls that gaps follow: polls in the gap were dropped, so it isn't known when
-    /// that wait ended. If the task waits since before the detail, that wait takes its place.
+    /// that wait ended. If the task waits since before the detail, that wait takes its place, as far as it is known.
     pub(super) fn end_waits_at_gaps(&mut self, windows: &[(u64, u64)], recent_ns: u64) {
         let is_gap_between = |from_ns: u64, to_ns: Option<u64>| {
-            let windows = &windows[windows.partition_point(|&(from, _)| from <= from_ns)..];
-            windows
-                .first()
-                .is_some_and(|&(next_from, _)| to_ns.is_none_or(|to_ns| next_from <= to_ns))
+            let first = windows.partition_point(|&(from, _)| from <= from_ns);
+            let mut pairs = windows[first.saturating_sub(1)..].windows(2);
+            pairs.any(|pair| {
+                let ((_, gap_ns), (next_ns, _)) = (pair[0], pair[1]);
+                gap_ns < next_ns && to_ns.is_none_or(|to_ns| gap_ns < to_ns)
+            })
         };
         let terminated_ns = self.terminated.map(|(at, _)| at);
         for nth in 0..self.polls.len() {
@@ -127,20 +134,19 @@ impl Draft {
             if !is_gap_between(end_ns, next_ns) {
                 continue;
             }
-            let of_detail = self.wait.filter(|_| {
-                end_ns < recent_ns
-                    && next_ns.is_none_or(|at| at >= recent_ns)
-                    && !is_gap_between(recent_ns, next_ns)
-            });
-            let wait = match of_detail {
-                Some(wait) if wait.since_ns.abs_diff(end_ns) <= SAME_NS => continue,
-                Some(wait) if nth + 1 == self.polls.len() && wait.since_ns > end_ns => {
-                    self.waits_since_ns = NonZeroU64::new(wait.since_ns);
-                    wait.wait
-                }
-                _ => None,
+            let is_before_detail = end_ns < recent_ns
+                && next_ns.is_none_or(|at| at >= recent_ns)
+                && !is_gap_between(recent_ns, next_ns);
+            let wait = match self.wait {
+                _ if !is_before_detail => None,
+                Some(wait) if is_after(wait.since_ns, end_ns) => Some(wait),
+                Some(_) => continue,
+                None => Some(CarriedWait { since_ns: recent_ns, wait: None }),
             };
-            self.polls[nth] = self.polls[nth].waits_at(wait);
+            let is_last = nth + 1 == self.polls.len();
+            let wait = wait.filter(|_| is_last);
+            self.waits_since_ns = wait.and_then(|wait| NonZeroU64::new(wait.since_ns));
+            self.polls[nth] = self.polls[nth].waits_at(wait.and_then(|wait| wait.wait));
         }
     }
 
