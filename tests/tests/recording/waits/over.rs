@@ -37,7 +37,7 @@ fn where_the_waker_was_used_up_nothing_waits() {
         let task = runtime.spawn(connection(Arc::clone(&requests), Arc::clone(&lock)));
         let place = |timeline: &Timeline| {
             let seen = timeline.tasks.iter().find(|seen| seen.key == key(task.id()));
-            seen.map_or_else(String::new, |seen| found(timeline, &seen))
+            seen.map_or_else(String::new, |seen| found(timeline, seen))
         };
         let timeline =
             settled(&collector, &runtime, |timeline| place(timeline).contains("handles:"));
@@ -77,7 +77,7 @@ fn a_loop_is_where_it_was_polled_last() {
     let task = runtime.spawn(worker(Arc::new(Notify::new()), jobs));
     let place = |timeline: &Timeline| {
         let seen = timeline.tasks.iter().find(|seen| seen.key == key(task.id())).unwrap();
-        (seen.polls.len(), found(timeline, &seen))
+        (seen.polls.len(), found(timeline, seen))
     };
     let timeline = settled(&collector, &runtime, |timeline| place(timeline).0 >= 4);
     let (polls, found) = place(&timeline);
