@@ -21,7 +21,6 @@ use crate::recorder::waits::names::NameId;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::{QueueSeen, Usage};
 use crate::trace::state::WorkerState;
-pub(in crate::trace::timeline) use crate::trace::timeline::build::draft::is_after;
 use crate::trace::timeline::build::draft::{Draft, earliest};
 pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
 use crate::trace::timeline::build::thread::{Carried, Thread};

@@ -52,6 +52,16 @@ pub struct CarriedWait {
     pub(crate) wait: Option<WaitId>,
 }
 
+impl CarriedWait {
+    /// Returns whether it began after the poll that ended then, and isn't the wait that followed that poll. What is
+    /// remembered of a wait is never later than the poll's end, but may be a little earlier.
+    pub(crate) fn is_after(self, end_ns: u64) -> bool {
+        /// The clocks of two threads may differ by some ns.
+        const SAME_NS: u64 = 1000;
+        self.since_ns > end_ns.saturating_add(SAME_NS)
+    }
+}
+
 impl Task {
     /// Iterates over the spans of its row, from [`first_ns`](Self::first_ns) to the right edge
     /// `end_ns`, without gaps between them. A span is empty if two events have the same time.

@@ -12,7 +12,6 @@ use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::task_id;
 use crate::trace::state::TaskState;
 use crate::trace::task_key::TaskKey;
-use crate::trace::timeline::build::is_after;
 use crate::trace::timeline::task::{CarriedWait, Task};
 use crate::trace::wait_id::WaitId;
 
@@ -194,7 +193,7 @@ impl Tasks {
             // Polls after the last one were dropped, or may have been.
             let last = task.polls.last_mut().filter(|_| task.waits_since_ns.is_some());
             if let (Some(last), Some(wait)) = (last, waiting.wait) {
-                let is_later = last.end_ns().is_none_or(|end_ns| is_after(wait.since_ns, end_ns));
+                let is_later = last.end_ns().is_none_or(|end_ns| wait.is_after(end_ns));
                 task.waits_since_ns = NonZeroU64::new(wait.since_ns).filter(|_| is_later);
                 *last = last.waits_at(wait.wait);
             }

@@ -31,14 +31,6 @@ pub(super) struct Draft {
     pub(super) waits_since_ns: Option<NonZeroU64>,
 }
 
-/// Returns whether a wait began after the poll that ended then, and isn't the one that followed it. What is remembered of a wait
-/// is never later than the poll's end, but may be a little earlier.
-pub(in crate::trace::timeline) fn is_after(since_ns: u64, end_ns: u64) -> bool {
-    /// The clocks of two threads may differ by some ns.
-    const SAME_NS: u64 = 1000;
-    since_ns > end_ns.saturating_add(SAME_NS)
-}
-
 impl Draft {
     /// Records a spawn.
     pub(super) fn spawn(
@@ -139,7 +131,7 @@ impl Draft {
                 && !is_gap_between(recent_ns, next_ns);
             let wait = match self.wait {
                 _ if !is_before_detail => None,
-                Some(wait) if is_after(wait.since_ns, end_ns) => Some(wait),
+                Some(wait) if wait.is_after(end_ns) => Some(wait),
                 Some(_) => continue,
                 None => Some(CarriedWait { since_ns: recent_ns, wait: None }),
             };
