@@ -409,7 +409,7 @@ impl Captures {
         let number = number();
         let Some(before) = self.chains.get(..number) else { return };
         if let Some(again) = before.iter().position(|chain| chain.get().id == id) {
-            return self.is_last(again, number); // some futures clone it twice
+            return self.move_to_end(again, number);
         }
         let Some(place) = self.chains.get(number) else { return };
         let mut calls = self.calls(number);
@@ -423,9 +423,9 @@ impl Captures {
         NUMBER.with(|captured| captured.set(number + 1));
     }
 
-    /// Makes one of the first `number` chains the last one: of the same future, polled again in a loop, the later poll
-    /// counts. The times of instrumented calls are in the order of the chains, which then stays.
-    fn is_last(&self, chain: usize, number: usize) {
+    /// Moves one of the first `number` chains to the end: a loop may poll a future again in the same poll of the task, and
+    /// where the task was last counts. With instrumented calls it stays, as their times are in the order of the chains.
+    fn move_to_end(&self, chain: usize, number: usize) {
         if self.calls(number) == 0 {
             for place in chain + 1..number {
                 self.chains[place - 1].swap(&self.chains[place]);

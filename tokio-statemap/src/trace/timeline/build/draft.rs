@@ -113,11 +113,10 @@ impl Draft {
     pub(super) fn end_waits_at_gaps(&mut self, windows: &[(u64, u64)], recent_ns: u64) {
         let is_gap_between = |from_ns: u64, to_ns: Option<u64>| {
             let first = windows.partition_point(|&(from, _)| from <= from_ns);
-            let mut pairs = windows[first.saturating_sub(1)..].windows(2);
-            pairs.any(|pair| {
-                let ((_, gap_ns), (next_ns, _)) = (pair[0], pair[1]);
-                gap_ns < next_ns && to_ns.is_none_or(|to_ns| gap_ns < to_ns)
-            })
+            let pairs = windows[first.saturating_sub(1)..].windows(2);
+            pairs
+                .take_while(|pair| to_ns.is_none_or(|to_ns| pair[0].1 < to_ns))
+                .any(|pair| pair[0].1 < pair[1].0)
         };
         let terminated_ns = self.terminated.map(|(at, _)| at);
         for nth in 0..self.polls.len() {
