@@ -125,8 +125,10 @@ fn begin<O: Observer>(
     if !filter::allows_all() {
         return Err(Unseen::Filtered);
     }
+    let there = table.functions();
+    // Another version may call ours already. If ours called its functions in turn, neither would ever return.
+    *is_behind |= there[CLONE] != ours::<O>()[CLONE] && sees_in_a_task::<O>().clones;
     if !*is_behind {
-        let there = table.functions();
         if there[CLONE] != ours::<O>()[CLONE] {
             for (tokios, there) in TOKIOS.iter().zip(there) {
                 tokios.store(there, Ordering::Release);
@@ -143,7 +145,7 @@ fn begin<O: Observer>(
             return Err(Unseen::ReadOnly);
         }
     }
-    let seen = Sees::from_bits(in_a_task(|waker| O::sees(waker).bits()).unwrap_or(0));
+    let seen = sees_in_a_task::<O>();
     if !seen.clones {
         end::<O>(table, is_behind);
         return Err(Unseen::OwnClone);
@@ -152,6 +154,10 @@ fn begin<O: Observer>(
         table.set(only_clone::<O>());
     }
     Ok(seen.wakes)
+}
+
+fn sees_in_a_task<O: Observer>() -> Sees {
+    Sees::from_bits(in_a_task(|waker| O::sees(waker).bits()).unwrap_or(0))
 }
 
 fn end<O: Observer>(table: Table, is_behind: &mut bool) {
