@@ -122,7 +122,7 @@ fn recorded(workers: usize, asks_tokio: bool, program: impl Future<Output = ()>)
     all
 }
 
-/// How many of the times differ by no more than that from what Tokio said.
+/// Returns how many of the times differ from what Tokio said by `most` or less.
 fn within(most: Duration, all: &[Ready]) -> usize {
     let is_within = |&&(ready_for, said): &&Ready| {
         ready_for.is_some_and(|ready_for| ready_for.abs_diff(said.unwrap()) <= most)

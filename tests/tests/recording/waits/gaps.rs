@@ -71,7 +71,7 @@ fn a_wait_ends_where_nothing_is_known() {
     assert_eq!(still_waits(&read), (tree, for_ns), "the data says the same");
     let report = timeline.report();
     assert_eq!(read.report().waits, report.waits);
-    // No other wait is told that goes on over a time of which nothing is known.
+    // Each of the other waits fits into a stretch that is kept, so none goes on through a gap.
     let lines = report.waits.lines.iter().filter(|line| line.now == 0);
     let longest_ns = lines.map(|line| line.longest_ns).max();
     let detail = (timeline.recent_ns, timeline.end_ns);

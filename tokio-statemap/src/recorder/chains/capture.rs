@@ -23,8 +23,8 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is the runtime's, and not that of a probe within it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-    /// The wakers of the polled task, as far as they are known: 0 if nothing is; [`USED_UP`]; or a larger number if it has none,
-    /// made of the [`seen::generation`] at the moment when that became known.
+    /// The knowledge of the wakers of the polled task: 0 if there is none; [`USED_UP`]; or the word of [`has_none`], as it was when
+    /// it became known that the task has none.
     static WAKERS: Cell<usize> = const { Cell::new(0) };
     /// The chains of the runtime's poll.
     static OF_RUNTIME: OfRuntime = const { OfRuntime {
@@ -94,8 +94,8 @@ fn has_none() -> usize {
     seen::generation() << 4
 }
 
-/// Notes that the task may have a waker again. Where it waited before, it doesn't wait all the same. Of a task with a probe
-/// that is the probe's affair.
+/// Notes that the task may have a waker again. The wait before is over all the same. Of a task with a probe, the probe notes
+/// that.
 #[inline]
 fn may_have_a_waker() {
     WAKERS.with(|wakers| {
@@ -287,7 +287,7 @@ impl ProbePoll {
             captures,
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
-            // What the poll around this one then waits for is what this one does.
+            // Cleared, so that the poll around this one says nothing of the wait: the probe does.
             has_used_up: WAKERS.with(|wakers| {
                 let known = wakers.get();
                 if known == USED_UP {

@@ -1,7 +1,6 @@
 //! Writes the places where tasks wait.
 
 use std::io;
-use std::num::NonZeroU64;
 
 use super::run::{Indices, List, Number, Parts};
 use super::stream::Text;
@@ -77,8 +76,7 @@ impl Parts {
             if let (Some(name), false) = (&task.name, self.are_names_elsewhere) {
                 self.add(List::Names, &[&task.key, &&**name]);
             }
-            let since_ns = task.waits_since_ns.map(NonZeroU64::get);
-            if let Some(since_ns) = since_ns.or(task.carried_wait.map(|carried| carried.since_ns)) {
+            if let Some(since_ns) = task.carried_since_ns() {
                 self.add(List::Carried, &[&task.key, &Number(since_ns)]);
             }
             self.write_if_full(text)?;

@@ -25,6 +25,7 @@ use crate::trace::timeline::build::draft::{Draft, earliest};
 pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
 use crate::trace::timeline::build::thread::{Carried, Thread};
 use crate::trace::timeline::cause::{PollCause, causes, machine};
+use crate::trace::timeline::gaps;
 use crate::trace::timeline::machine::MachineTime;
 use crate::trace::timeline::poll::{Poll, PollKey};
 use crate::trace::timeline::pool::{BlockingPool, exhausted};
@@ -307,6 +308,7 @@ impl Builder {
             exhausted: exhausted(pool, &self.windows, long_poll),
         };
         let (begin_ns, recent_ns) = (self.begin_ns, self.recent_ns);
+        let gaps = gaps::between_windows(&self.windows, begin_ns);
         let mut tasks = Vec::with_capacity(self.tasks.len());
         for (id, mut draft) in self.tasks {
             if let Some(place) = place_of(&known, id) {
@@ -321,7 +323,7 @@ impl Builder {
                 draft = before;
             }
             draft.end_waits(id, self.carries_waits, (&self.windows, recent_ns));
-            draft.end_waits_at_gaps(&self.windows, recent_ns);
+            draft.end_waits_at_gaps(&gaps, recent_ns);
             if let Some(task) = draft.finish(id, begin_ns, names) {
                 tasks.push(task);
             }

@@ -14,6 +14,7 @@ use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::summary::Summary;
 use crate::trace::timeline::build::{Builder, Built, CarriedPoll};
+use crate::trace::timeline::gaps;
 use crate::trace::timeline::sample;
 use crate::trace::timeline::{
     CallAtEnd, CarriedWait, CpuTime, Known, LocalTask, Quiet, RecordSettings, Sampling,
@@ -65,7 +66,7 @@ impl Timeline {
         timeline.begin_ns = snapshot.begin_ns;
         timeline.recent_ns = snapshot.detail_ns;
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
-        timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
+        timeline.gaps = gaps::between_windows(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.capture.lost;
         timeline.machine.limit = snapshot.capture.cpu_limit;
         timeline.machine.clock = snapshot.clock;
@@ -317,19 +318,6 @@ fn threads_for(events: u64) -> usize {
         true => 1,
         false => thread::available_parallelism().map_or(1, usize::from).min(MOST),
     }
-}
-
-/// Returns the periods from `begin_ns` up to the last window that are in no window.
-fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
-    let mut gaps = Vec::new();
-    let mut before_ns = begin_ns;
-    for &(from_ns, to_ns) in windows {
-        if before_ns.max(begin_ns) < from_ns {
-            gaps.push((before_ns.max(begin_ns), from_ns));
-        }
-        before_ns = to_ns;
-    }
-    gaps
 }
 
 #[cfg(all(test, tokio_unstable))]

@@ -7,6 +7,7 @@ mod build;
 mod cause;
 mod cpu;
 mod from;
+mod gaps;
 mod long_polls;
 mod machine;
 mod places;
@@ -30,7 +31,6 @@ mod wait;
 mod worker;
 mod workers;
 
-use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -242,11 +242,8 @@ impl Timeline {
     }
 
     /// Returns the first gap that has some time between these, in ns: records were dropped, or recording was stopped.
-    #[inline(never)]
     pub(crate) fn gap_between(&self, from_ns: u64, to_ns: u64) -> Option<(u64, u64)> {
-        // Gaps are sorted, and none overlaps another.
-        let after = self.gaps.partition_point(|&(_, to)| to <= from_ns);
-        self.gaps.get(after).copied().filter(|&(from, _)| from < to_ns)
+        gaps::first_between(&self.gaps, from_ns, to_ns)
     }
 
     /// Returns the time for which `poll` held its worker, in ns.
@@ -309,9 +306,7 @@ impl Timeline {
         for transition in self.transitions(task) {
             (since_ns, state) = transition;
         }
-        let since = task.waits_since_ns.map(NonZeroU64::get);
-        let carried = task.carried_wait.filter(|_| task.polls.is_empty());
-        match since.or(carried.map(|carried| carried.since_ns)) {
+        match task.carried_since_ns() {
             Some(since_ns) if state == TaskState::Waiting => (state, since_ns, false),
             _ => (state, since_ns, task.spawned_ns.is_none() && since_ns <= self.begin_ns),
         }

@@ -78,11 +78,16 @@ impl Task {
 
     /// Returns since when it has waited, or waited last, in ns; `None` if it never did.
     pub(crate) fn last_wait_since_ns(&self) -> Option<u64> {
-        match (self.waits_since_ns, self.polls.last(), self.carried_wait) {
-            (Some(since), ..) => Some(since.get()),
-            (None, Some(last), _) => last.end_ns(),
-            (None, None, carried) => Some(carried?.since_ns),
+        match (self.waits_since_ns, self.polls.last()) {
+            (None, Some(last)) => last.end_ns(),
+            _ => self.carried_since_ns(),
         }
+    }
+
+    /// Returns the start of its last wait, in ns, if that isn't the end of a poll of its row.
+    pub(crate) fn carried_since_ns(&self) -> Option<u64> {
+        let carried = self.carried_wait.filter(|_| self.polls.is_empty());
+        self.waits_since_ns.map(NonZeroU64::get).or(carried.map(|carried| carried.since_ns))
     }
 
     /// Returns where it waits, or waited last; `None` if that isn't known.

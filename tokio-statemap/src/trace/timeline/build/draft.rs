@@ -7,6 +7,7 @@ use crate::recorder::waits::names::NameId;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::gaps::{self, Gap};
 use crate::trace::timeline::poll::Poll;
 use crate::trace::timeline::task::{CarriedWait, Task};
 use crate::trace::wait_id::WaitId;
@@ -110,13 +111,9 @@ impl Draft {
 
     /// Forgets where the task waited after polls that gaps follow: polls in the gap were dropped, so it isn't known when
     /// that wait ended. If the task waits since before the detail, that wait takes its place, as far as it is known.
-    pub(super) fn end_waits_at_gaps(&mut self, windows: &[(u64, u64)], recent_ns: u64) {
-        let is_gap_between = |from_ns: u64, to_ns: Option<u64>| {
-            let first = windows.partition_point(|&(from, _)| from <= from_ns);
-            let pairs = windows[first.saturating_sub(1)..].windows(2);
-            pairs
-                .take_while(|pair| to_ns.is_none_or(|to_ns| pair[0].1 < to_ns))
-                .any(|pair| pair[0].1 < pair[1].0)
+    pub(super) fn end_waits_at_gaps(&mut self, gaps: &[Gap], recent_ns: u64) {
+        let is_gap_between = |from_ns, to_ns: Option<u64>| {
+            gaps::first_between(gaps, from_ns, to_ns.unwrap_or(u64::MAX)).is_some()
         };
         let terminated_ns = self.terminated.map(|(at, _)| at);
         for nth in 0..self.polls.len() {
