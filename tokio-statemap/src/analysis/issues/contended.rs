@@ -51,6 +51,9 @@ pub struct Contended {
     is_for_a_guard: bool,
     /// The function and the line of the queue.
     frame: StackFrame,
+    /// `true` if no wait ends any more and a poll goes on that has taken about as long: nobody else polls that task, so what it holds is
+    /// not released.
+    is_poll_as_long: bool,
     meanwhile: Meanwhile,
     spots: Vec<Spot>,
 }
@@ -69,13 +72,13 @@ const MOST_LINES: usize = 3;
 const MOST_WAITS: usize = 8;
 
 /// Finds the line at which tasks queued longest in sum, if one task or more waited there on average: of those lines at which no wait
-/// ends any more, and of the others. Lines in `told` are left out.
+/// ends any more, and of the others. Lines in `told` are left out. At the end a poll had gone on for `running_ns`; 0 if none did.
 pub(super) fn find(
     timeline: &Timeline,
     facts: &Facts<'_>,
     (waits, last): (&Waits, &LastWaits<'_>),
     told: &[String],
-    has_long_polls: bool,
+    (has_long_polls, running_ns): (bool, u64),
 ) -> Vec<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
     let places = Places::new(timeline, shutdown, facts.spelling);
@@ -131,6 +134,7 @@ pub(super) fn find(
                 Some("tokio::sync::mutex" | "tokio::sync::rwlock")
             ),
             frame: row.at.clone(),
+            is_poll_as_long: row.none_ended_for_ns.is_some_and(|ns| running_ns >= ns / 2),
             meanwhile: Meanwhile::new(facts, has_long_polls),
             spots: spots(timeline, shutdown, places.at(row)).longest,
         });
@@ -351,12 +355,15 @@ impl Places<'_> {
             return None;
         }
         // By the index of a wait: the one that has been in it for longest.
-        let mut first: Vec<Option<(u64, TaskKey)>> = vec![None; self.timeline.places.waits.len()];
+        let mut first: Vec<Option<(u64, u64, TaskKey)>> =
+            vec![None; self.timeline.places.waits.len()];
         for task in self.timeline.tasks.one_by_one() {
-            let wait = task.polls.last().and_then(|last| last.wait());
-            let Some(first) = wait.and_then(|id| first.get_mut(id.index())) else { continue };
+            let Some(last) = task.polls.last() else { continue };
+            let Some(first) = last.wait().and_then(|id| first.get_mut(id.index())) else {
+                continue;
+            };
             if let Some((spot, _)) = wait_to_the_end(self.timeline, self.shutdown, &task) {
-                let since = (spot.start_ns, task.key);
+                let since = (spot.start_ns, last.start_ns(), task.key);
                 *first = Some(first.map_or(since, |first| first.min(since)));
             }
         }
@@ -366,8 +373,10 @@ impl Places<'_> {
         };
         let of_row = first_at(row)?;
         let of_others = others.into_iter().filter_map(|other| Some((first_at(other)?, other)));
-        let (of_other, other) = of_others.min_by_key(|&(since, _)| since)?;
-        (of_other < of_row).then(|| (of_other.1, other.label()))
+        let ((since_ns, _, task), other) = of_others.min_by_key(|&(since, _)| since)?;
+        // A task begins to wait within its poll: of two polls at the same time it isn't known which was first.
+        let (_, polled_ns, _) = of_row;
+        (since_ns <= polled_ns).then(|| (task, other.label()))
     }
 
     /// Returns the tasks that may have held what was awaited at this line during the longest wait that no task ended, as one with a
@@ -444,7 +453,7 @@ impl Contended {
         match self.queue.kind {
             // If the holder is in a long poll, that is the issue.
             Kind::Lock if self.goes_on() => self.holder.is_some(),
-            Kind::Lock => self.names_holder() || !self.meanwhile.has_long_polls(),
+            Kind::Lock => self.names_holder() || !self.is_poll_as_long,
             Kind::Permit => !self.goes_on() && self.names_holder(),
             // Whoever receives may be slow, and of an unknown task nothing is said.
             Kind::Room => {

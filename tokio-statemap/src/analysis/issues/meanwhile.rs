@@ -30,10 +30,6 @@ impl Meanwhile {
             long_poll: facts.recording.long_poll,
         }
     }
-
-    pub(super) fn has_long_polls(&self) -> bool {
-        self.has_long_polls
-    }
 }
 
 impl fmt::Display for Meanwhile {

@@ -217,7 +217,9 @@ pub(super) fn find(
         for never in &never_finished {
             told.extend(never.at.clone().filter(|_| never.names_holder()));
         }
-        let contended = contended::find(timeline, facts, (waits, &last), &told, has_long_polls);
+        let running_ns = longest_running_ns(timeline);
+        let long_polls = (has_long_polls, running_ns);
+        let contended = contended::find(timeline, facts, (waits, &last), &told, long_polls);
         never_finished.retain(|never| !contended.iter().any(|contended| contended.covers(never)));
         for contended in contended {
             if never_finished.iter().any(|never| never.at.as_ref() == Some(&contended.at)) {
@@ -232,7 +234,6 @@ pub(super) fn find(
             };
             issues.push((rank, Issue::Contended(Box::new(contended))));
         }
-        let running_ns = longest_running_ns(timeline);
         for never in never_finished {
             // The poll that goes on is polled by nobody else, so what it holds is not released.
             let may_be_held = never.why == WhyNever::Lock

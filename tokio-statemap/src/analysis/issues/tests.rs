@@ -47,6 +47,10 @@ fn timeline(mut tasks: Vec<Task>) -> Timeline {
     timeline.places.waits.push(waits_for("cache::Cache::get_with"));
     timeline.places.waits.push(within_the_line("cache::Cache::get_with"));
     timeline.places.waits.push(within_the_line("net::Server::accept"));
+    let mut elsewhere = waits_for("tokio::sync::mutex::Mutex<T>::lock");
+    elsewhere.frames[0].function.function = "async shop::refund".into();
+    elsewhere.frames[0].function.line = Some(30);
+    timeline.places.waits.push(elsewhere);
     timeline
 }
 
@@ -68,6 +72,7 @@ const ANSWER_OF_ANOTHER: u16 = 13;
 const FILL: u16 = 14;
 const FILL_WITHIN: u16 = 15;
 const SERVE_WITHIN: u16 = 16;
+const LOCK_ELSEWHERE: u16 = 17;
 
 /// At that line, and in a function called there that waits, too.
 fn within_the_line(name: &str) -> Wait {
@@ -245,6 +250,35 @@ fn a_poll_that_goes_on_may_hold_the_lock_for_which_others_wait() {
     let holder = task(9, place, PAST_IT);
     let (kind, text) = said([queue(), vec![runs_since(S), holder]].concat());
     assert_eq!(kind, NEVER_FINISHED, "another one is known to have it: {text}");
+}
+
+#[test]
+fn a_short_long_poll_is_no_reason_why_a_lock_is_never_released() {
+    let place = at("src/shop.rs", 7);
+    let mut queue: Vec<_> = (3..7).map(|id| task(id, place, LOCK)).collect();
+    queue.extend([task(2, place, LOCK_ELSEWHERE), main(SLEEP)]);
+    let (kind, text) = said(queue.clone());
+    assert_eq!(kind, QUEUE, "{text}");
+    assert!(text.contains("has waited longest for such a lock, at src/shop.rs:30"), "{text}");
+
+    let mut long = task(9, at("src/beside.rs", 9), SLEEP);
+    long.polls.push(Poll::open(3 * S, 0, Some(0)).ended(3 * S + 3 * MS).waits_at(WaitId::new(2)));
+    queue.push(long);
+    let (kind, text) = said(queue);
+    assert_eq!(kind, QUEUE, "{text}");
+}
+
+#[test]
+fn of_two_that_were_polled_at_once_none_is_said_to_have_waited_longest() {
+    let place = at("src/shop.rs", 7);
+    let mut first = task(3, place, LOCK);
+    first.polls =
+        vec![Poll::open(S + MS, 0, Some(1)).ended(S + 9 * MS).waits_at(WaitId::new(LOCK))];
+    let (kind, text) =
+        said(vec![main(SLEEP), task(2, place, LOCK_ELSEWHERE), first, task(10, place, LOCK)]);
+    assert_eq!(kind, QUEUE, "{text}");
+    assert!(text.contains("src/shop.rs:30"), "{text}");
+    assert!(!text.contains("waited longest for such a lock"), "{text}");
 }
 
 /// A task that waited until 8 s, gave up, and ended.
