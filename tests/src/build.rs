@@ -27,6 +27,8 @@ pub enum Variant {
     FullDebug,
     /// Optimised across crates, without unwinding; full debug information in `awaits`.
     Release,
+    /// Optimised as one crate, so that the compiler sees all of Tokio; full debug information.
+    Whole,
     /// Linked statically, without unwinding; debug information with lines only.
     Static,
 }
@@ -43,6 +45,7 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
         (Variant::FullDebug, _) => ("full-debug", "awaits", &["awaits"]),
         (Variant::Release, "awaits") => ("release-awaits", "awaits", &["awaits"]),
         (Variant::Release, _) => ("release", "culprits", &["culprits"]),
+        (Variant::Whole, _) => ("whole", "tests", &["folded"]),
         (Variant::Static, _) => ("static", "tests", &["culprits", "unit", "unit_plain"]),
     };
     let mut command = cargo(target, &target.join(folder));
@@ -58,6 +61,14 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
             for (key, value) in
                 [("DEBUG", debug), ("LTO", "thin"), ("PANIC", "abort"), ("CODEGEN_UNITS", "16")]
             {
+                command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
+            }
+        }
+        Variant::Whole => {
+            command.arg("--release");
+            let settings =
+                [("DEBUG", "full"), ("LTO", "fat"), ("PANIC", "abort"), ("CODEGEN_UNITS", "1")];
+            for (key, value) in settings {
                 command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
             }
         }

@@ -8,6 +8,7 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
+mod folded;
 mod gaps;
 mod holders;
 mod hostile;

@@ -144,6 +144,11 @@ pub(crate) fn are_all_seen() -> bool {
     !ONE_WAS_NOT_SEEN.load(Ordering::Relaxed)
 }
 
+/// Notes that some clones or wakes can't be seen.
+pub(crate) fn one_is_not_seen() {
+    ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
+}
+
 static ONE_WAS_NOT_SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Returns the slot of a task. Tasks with consecutive ids have places far apart, as neighbours would share a cache
@@ -273,7 +278,7 @@ fn forgotten(task: u64) -> u64 {
 #[inline]
 fn look_for_missed(by: u64, task: u64) {
     if by & BY_WHOM == FORGOTTEN && by == forgotten(task) {
-        ONE_WAS_NOT_SEEN.store(true, Ordering::Relaxed);
+        one_is_not_seen();
     }
 }
 

@@ -63,12 +63,10 @@ struct OfRuntime {
     polled_before: Cell<Before>,
 }
 
-/// Begins the captures of a task that the runtime polls. Inlined into the hook, which is called from the function that
-/// polls the task: what is around that function is no part of the task.
-#[inline(always)]
-pub(crate) fn task_poll_starts(task: u64) {
-    // Not in a closure, which has a frame of its own where nothing is optimised.
-    let end = StackEnd::here();
+/// Begins the captures of a task that the runtime polls. The poll's stack ends at `end`: what is around it is no part of the
+/// task.
+#[inline]
+pub(crate) fn task_poll_starts(task: u64, end: StackEnd) {
     let outer = NUMBER.with(|number| number.replace(0));
     let polled_before = waking::task_poll_starts(task);
     let was_of_runtime = IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(true));

@@ -18,6 +18,9 @@ pub(crate) mod table;
 pub(crate) mod wakers;
 pub(crate) mod waking;
 
+#[cfg(tokio_unstable)]
+pub(crate) use stack::StackEnd;
+
 /// Prepares for recording, so that no poll has to do it.
 pub(crate) fn prepare() {
     stack::prepare();

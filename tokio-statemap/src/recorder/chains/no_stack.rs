@@ -17,10 +17,10 @@ pub(super) struct Registers;
 
 /// The end of a function's stack.
 #[derive(Clone, Copy)]
-pub(super) struct StackEnd;
+pub(crate) struct StackEnd;
 
 impl StackEnd {
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self
     }
 

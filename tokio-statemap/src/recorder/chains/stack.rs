@@ -5,7 +5,8 @@ pub(super) use crate::recorder::unwind::prepare;
 use crate::recorder::unwind::returns;
 pub(super) use crate::sys::threads::stack::Registers;
 use crate::sys::threads::stack::own::CopyOfOwn;
-pub(super) use crate::sys::threads::stack::own::{StackEnd, registers as here};
+pub(crate) use crate::sys::threads::stack::own::StackEnd;
+pub(super) use crate::sys::threads::stack::own::registers as here;
 use crate::sys::threads::stack::range::own_stack;
 
 /// The stack that following another stack takes, in bytes: as measured, and half as much again. Unoptimised code takes

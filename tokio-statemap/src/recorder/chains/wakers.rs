@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
+use super::stack::StackEnd;
 use super::table::UNKNOWN;
 use super::{capture, seen, waking};
 use crate::recorder::process;
@@ -152,7 +153,7 @@ impl Observer for Captures {
         // In a poll that began before recording nothing is captured, so the end of the captures below would forget what
         // is polled.
         let polled = waking::polled();
-        capture::task_poll_starts(number(id));
+        capture::task_poll_starts(number(id), StackEnd::here());
         let clone = std::hint::black_box(waker).clone();
         let clones = capture::task_poll_ends().is_some_and(|wait| wait != UNKNOWN);
         clone.wake();
@@ -161,6 +162,22 @@ impl Observer for Captures {
         let by_ref = wakes::poll_starts(number(id)).is_some();
         waking::poll_ends(polled);
         Sees { clones, wakes: by_value && by_ref }
+    }
+
+    #[inline(always)]
+    fn sees_known(waker: &Waker) -> bool {
+        let Some(id) = tokio::task::try_id() else { return true };
+        let polled = waking::polled();
+        capture::task_poll_starts(number(id), StackEnd::here());
+        let clone = waker.clone();
+        let is_seen = capture::task_poll_ends().is_some();
+        waking::poll_ends(polled);
+        drop(clone);
+        is_seen
+    }
+
+    fn misses_known() {
+        wakes::one_is_not_seen();
     }
 }
 
@@ -187,7 +204,7 @@ mod tests {
                 let mut polls = 0;
                 poll_fn(|cx| {
                     polls += 1;
-                    capture::task_poll_starts(number(tokio::task::id()));
+                    capture::task_poll_starts(number(tokio::task::id()), StackEnd::here());
                     let clone = cx.waker().clone();
                     assert!(clone.will_wake(cx.waker()), "it is Tokio's own");
                     let wait = capture::task_poll_ends();
@@ -222,7 +239,7 @@ mod tests {
                         None
                     }
                     3 => {
-                        capture::task_poll_starts(8);
+                        capture::task_poll_starts(8, StackEnd::here());
                         waker.wake_by_ref();
                         capture::task_poll_ends();
                         Some(WokenBy::Task(8))

@@ -15,7 +15,7 @@ use tokio::runtime::TaskMeta;
 #[cfg(tokio_unstable)]
 use crate::recorder::chains::table::{NOTHING, WaitId};
 #[cfg(tokio_unstable)]
-use crate::recorder::chains::{capture, seen, wakers, waking};
+use crate::recorder::chains::{StackEnd, capture, seen, wakers, waking};
 use crate::recorder::hot::Shared;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
@@ -123,10 +123,18 @@ impl TokioHooks {
 
     /// Does the same as [`before_task_poll`](Self::before_task_poll), where the wakers of tasks are seen.
     #[cfg(tokio_unstable)]
-    #[inline]
+    #[inline(always)]
     pub(crate) fn before_seen_task_poll(&self, meta: &TaskMeta<'_>) {
+        // The function that calls this one polls the task. The poll's functions may take less of the stack than the hook's
+        // do, so the end is taken before there are any of these.
+        self.before_poll_up_to(StackEnd::here(), meta);
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline(never)]
+    fn before_poll_up_to(&self, end: StackEnd, meta: &TaskMeta<'_>) {
         if wakers::are_watched() {
-            capture::task_poll_starts(number(meta.id()));
+            capture::task_poll_starts(number(meta.id()), end);
         }
         // Called once, as this forgets the wake. The wake is kept for all that follows, as the fast path may have no
         // effect.

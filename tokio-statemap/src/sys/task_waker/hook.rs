@@ -1,11 +1,13 @@
 //! The functions that stand in for Tokio's.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{RawWaker, Waker};
+use std::task::{Context, Poll, RawWaker, Waker};
 
-use super::table::{OfEach, Table, in_a_task};
-use super::{Unseen, ids, refs};
+use super::table::{OfEach, Table, in_a_task, polled_once};
+use super::{Unseen, ids, lock_of_all_versions, refs};
 use crate::sys::filter;
 
 /// An observer of the wakers of all tasks.
@@ -29,6 +31,14 @@ pub(crate) trait Observer {
     /// Clones this waker of the task that is polled, and wakes the task by it in both ways. Returns which of these
     /// calls the observer got.
     fn sees(waker: &Waker) -> Sees;
+
+    /// Clones this waker of the task that is polled, where the compiler may know the table. Returns whether the observer
+    /// got that call.
+    fn sees_known(waker: &Waker) -> bool;
+
+    /// Called if the observer gets no calls where the compiler knows the table, as it calls Tokio's functions directly
+    /// there.
+    fn misses_known();
 }
 
 /// The calls that an observer got for a waker.
@@ -73,6 +83,7 @@ struct State {
 ///
 /// If this isn't possible. After one failure, it isn't tried again.
 pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
+    let _of_all_versions = lock_of_all_versions::lock();
     let mut state = state();
     let state = &mut *state;
     if state.users == 0 {
@@ -94,6 +105,7 @@ pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
 
 /// Ends what a call of [`install`] began.
 pub(crate) fn uninstall<O: Observer>() {
+    let _of_all_versions = lock_of_all_versions::lock();
     let mut state = state();
     state.users = state.users.saturating_sub(1);
     if let (0, Some(Ok(table))) = (state.users, state.table) {
@@ -153,11 +165,25 @@ fn begin<O: Observer>(
     if wants_wakes && !seen.wakes && !*is_behind {
         table.set(only_clone::<O>());
     }
+    if !sees_known::<O>() {
+        O::misses_known();
+    }
     Ok(seen.wakes)
 }
 
 fn sees_in_a_task<O: Observer>() -> Sees {
     Sees::from_bits(in_a_task(|waker| O::sees(waker).bits()).unwrap_or(0))
+}
+
+/// Returns whether the observer is notified of a clone in the poll of a small future, into which all is inlined that ever is.
+fn sees_known<O: Observer>() -> bool {
+    let seen = Rc::new(Cell::new(false));
+    let sees = Rc::clone(&seen);
+    let poll = move |cx: &mut Context<'_>| {
+        sees.set(O::sees_known(cx.waker()));
+        Poll::Ready(())
+    };
+    polled_once(poll, |_| seen.get()).unwrap_or(true)
 }
 
 fn end<O: Observer>(table: Table, is_behind: &mut bool) {

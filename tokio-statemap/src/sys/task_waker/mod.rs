@@ -9,6 +9,8 @@ mod hook;
 #[cfg(has_wakes)]
 mod ids;
 #[cfg(has_wakes)]
+mod lock_of_all_versions;
+#[cfg(has_wakes)]
 mod page;
 #[cfg(has_wakes)]
 mod refs;

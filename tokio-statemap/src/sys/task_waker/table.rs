@@ -115,7 +115,7 @@ pub(super) fn beside_an_idle_task<R>(see: fn(&Waker, JoinHandle<()>) -> R) -> Op
 /// Polls a task once, and calls `then` with the handle to join it. `None` where there can be no task.
 ///
 /// The task is one of a `LocalSet`: it needs no runtime, and no hook of a runtime is called for it.
-fn polled_once<R>(
+pub(super) fn polled_once<R>(
     poll: impl FnMut(&mut Context<'_>) -> Poll<()> + 'static,
     then: impl FnOnce(JoinHandle<()>) -> R,
 ) -> Option<R> {

@@ -270,8 +270,12 @@ fn mixed(hash: u64, address: u64) -> u64 {
 fn is_plumbing(frame: &StackFrame) -> bool {
     const OF: [&str; 4] =
         ["tokio_statemap::", "tokio::future::", "tokio::task::coop::", "tokio::macros::"];
-    frame.origin == FrameOrigin::Runtime
-        && OF.iter().any(|of| frame.function.trim_start_matches(['<', '&']).starts_with(of))
+    let is_of = |of: &str| frame.function.trim_start_matches(['<', '&']).starts_with(of);
+    match frame.origin {
+        FrameOrigin::Runtime => OF.iter().any(|of| is_of(of)),
+        // Tokio wraps its own futures in these if its feature `tracing` is on.
+        _ => is_of("tracing::instrument::Instrumented<"),
+    }
 }
 
 /// Returns the future that is polled by `function`: `shop::Cart` for `<shop::Cart as
