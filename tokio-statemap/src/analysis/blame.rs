@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::blocking_cause::{BlockingCause, PageFaults};
+use super::place::source_line;
 use super::request::{is_of_watch, wakes_tasks};
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 use crate::util::map::Map;
@@ -328,8 +329,10 @@ pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
 
 /// Returns whether a caller is the function itself, or the one around a closure, at the same line.
 pub(super) fn tells_no_more(caller: &StackFrame, inner: &StackFrame) -> bool {
-    let is_at_line =
-        caller.line.is_some() && (&caller.file, caller.line) == (&inner.file, inner.line);
+    // A function and its closure may have the same file by paths from different folders.
+    let is_at_line = caller.line.is_some()
+        && caller.line == inner.line
+        && source_line(caller) == source_line(inner);
     is_same(caller, inner) || is_at_line
 }
 

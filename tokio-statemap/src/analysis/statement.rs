@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::beside::SeenBeside;
-use super::culprits::Unattributed;
+use super::culprits::{Culprit, Unattributed};
 use super::delay::Delay;
 use super::let_go::LetGo;
 use super::long_polls::LongPoll;
@@ -125,10 +125,11 @@ pub(super) fn called_from(callers: &[StackFrame], are_all: bool) -> String {
 /// Returns a sentence on another thread, which may hold the lock that polls waited for.
 pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
     let SeenBeside { frame, callers, seen_polls, polls } = beside;
-    let from = match callers.first() {
-        Some(caller) => format!(", called from {}", function_name(caller)),
-        None => String::new(),
-    };
+    let mut from = String::new();
+    for (nth, caller) in callers.iter().enumerate() {
+        let called = if nth == 0 { "called from" } else { "and that from" };
+        from.push_str(&format!(", {called} {}", function_name(caller)));
+    }
     let when = match seen_polls == polls {
         true => "At the same time".to_owned(),
         false => format!("In {seen_polls} of these {polls} polls"),
@@ -152,6 +153,18 @@ pub(super) fn let_go_sentence(let_go: &LetGo) -> String {
          may hold the lock over the await.",
         function_name(function)
     )
+}
+
+/// Returns a sentence on the lock that a poll waits for at the end, if nobody is known who may hold it.
+pub(super) fn unknown_holder_sentence(culprit: &Culprit, is_stuck: bool) -> &'static str {
+    let is_known = culprit.beside.is_some() || culprit.let_go.is_some();
+    match is_stuck && culprit.is_for_a_lock && !is_known {
+        true => {
+            "It isn't known who holds what it waits for: another thread, a task that waits, or the function itself, since an \
+             earlier line."
+        }
+        false => "",
+    }
 }
 
 /// Returns a sentence on where tasks had waited before their long polls.

@@ -32,10 +32,14 @@ fn all_places_are_known_if_nothing_is() {
 #[test]
 #[ignore = "slow: builds a program"]
 fn no_place_is_wrong_where_all_is() {
-    let all = printed(build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), Variant::Whole, "folded"));
+    let all =
+        printed(build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), Variant::Whole, "folded"));
     assert_eq!(all.len(), 6, "{all:?}");
     for [name, line, recorded] in &all {
         let is_tokios = !["keeps", "has no waker"].contains(&&**name);
-        assert!(recorded == line || !is_tokios && recorded == "unknown", "{name}: {recorded}, {line}");
+        assert!(
+            recorded == line || !is_tokios && recorded == "unknown",
+            "{name}: {recorded}, {line}"
+        );
     }
 }

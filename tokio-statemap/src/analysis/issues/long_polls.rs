@@ -9,7 +9,7 @@ use crate::analysis::delay::is_harm;
 use crate::analysis::locations::LocationRow;
 use crate::analysis::statement::{
     Statement, beside_sentence, called_from, capitalized, delay_sentence, function_name,
-    let_go_sentence, place_name, setting, tasks_of, waited_in_sentence,
+    let_go_sentence, place_name, setting, tasks_of, unknown_holder_sentence, waited_in_sentence,
 };
 use crate::analysis::whole_run;
 use crate::util::quantity::{count, human, moment, own_and_wall};
@@ -203,6 +203,7 @@ impl LongPollIssue {
         said.add(waited_in_sentence(&culprit.waited_in));
         said.add(culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
         said.add(culprit.let_go.as_ref().map(let_go_sentence).unwrap_or_default());
+        said.add(unknown_holder_sentence(culprit, culprit.longest.is_running));
         let meanwhile = match (is_all_kept, culprit.polls) {
             (true, _) | (false, 1) => "Meanwhile",
             // The tasks that waited during the other polls are not known.

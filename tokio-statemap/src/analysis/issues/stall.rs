@@ -14,7 +14,7 @@ use crate::analysis::poll::PollAt;
 use crate::analysis::spots::Spot;
 use crate::analysis::statement::{
     Statement, beside_sentence, called_from, capitalized, delay_sentence, function_name, tasks_of,
-    waited_in_sentence,
+    unknown_holder_sentence, waited_in_sentence,
 };
 use crate::analysis::usual::{for_each_wait, late_ns, usual_ns};
 use crate::trace::timeline::Timeline;
@@ -102,13 +102,7 @@ impl Finding for Stall {
             (None, _) => String::new(),
         });
         said.add(self.culprit.beside.as_ref().map(beside_sentence).unwrap_or_default());
-        let is_held_by_unknown = self.culprit.beside.is_none() && self.culprit.let_go.is_none();
-        if self.is_running && is_held_by_unknown && self.culprit.is_for_a_lock {
-            said.add(
-                "It isn't known who holds what it waits for: another thread, a task that waits, or the function itself, since an \
-                 earlier line.",
-            );
-        }
+        said.add(unknown_holder_sentence(&self.culprit, self.is_running));
         if !self.culprit.callers.is_empty() {
             said.add(called_from(&self.culprit.callers, self.culprit.are_all_callers));
             said.add(waited_in_sentence(&self.culprit.waited_in));
