@@ -41,7 +41,7 @@ impl Blame {
         let mut known: Map<Function, usize> = Map::default();
         for (sample, since_ns) in weighted(timeline, poll) {
             let weight_ns = since_ns.max(1);
-            if is_in_runtime(sample) {
+            if is_internal(sample) {
                 continue;
             }
             let Some((function, frame, cause)) = blamed_function(sample, faults) else { continue };
@@ -85,7 +85,7 @@ pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weigh
     let mut causes = Weights::default();
     let faults = PageFaults::from_poll(timeline, poll);
     for (sample, since_ns) in weighted(timeline, poll) {
-        if sample.blocked_in.is_none() || is_in_runtime(sample) {
+        if sample.blocked_in.is_none() || is_internal(sample) {
             continue;
         }
         let is_other =
@@ -100,15 +100,15 @@ pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weigh
     causes
 }
 
-/// Returns how long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns.
-/// Neither is the program's doing: such a lock is held for long only if the processor of its holder is taken away.
-pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
+/// Returns how long a poll waited for a lock of the runtime's own or of the C library's, or was held up by the recording itself, in
+/// ns. None is the program's doing: such a lock is held for long only if the processor of its holder is taken away.
+pub(super) fn internal_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
     let mut waited_ns: u64 = 0;
     // The wait that the last sample shows may have gone on to the end.
     let mut rest_ns = 0;
     for (sample, since_ns) in weighted(timeline, poll) {
         rest_ns = 0;
-        if is_in_runtime(sample) {
+        if is_internal(sample) {
             waited_ns = waited_ns.saturating_add(since_ns);
             rest_ns = end_ns.saturating_sub(sample.at_ns);
         }
@@ -129,12 +129,35 @@ pub(super) fn weighted<'a>(
     })
 }
 
-/// Returns whether a sample shows a wait for a lock that the runtime takes for itself, or the recording at work. The
+/// Functions of the C library and of other allocators that take locks for themselves. Their callers may be any.
+const TAKE_LOCKS: [&str; 9] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "cfree",
+    "posix_memalign",
+    "aligned_alloc",
+    "memalign",
+    "dl_iterate_phdr",
+];
+const ALLOCATORS: [&str; 3] = ["_rjem_", "je_", "mi_"];
+
+fn takes_locks(frame: &StackFrame) -> bool {
+    frame.origin == FrameOrigin::System
+        && (TAKE_LOCKS.contains(&&*frame.function)
+            || ALLOCATORS.iter().any(|prefix| frame.function.starts_with(prefix)))
+}
+
+/// Returns whether a sample shows a wait for a lock that the runtime or the C library takes for itself, or the recording at work. The
 /// latter unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised
 /// build.
-pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
+pub(super) fn is_internal(sample: &PollSample) -> bool {
     let (mut is_runtimes, mut is_asked_for, mut wakes) = (false, false, false);
     for frame in &sample.frames {
+        if takes_locks(frame) {
+            return sample.waits_for_thread();
+        }
         match frame.origin {
             FrameOrigin::Program => break,
             FrameOrigin::Runtime => is_runtimes = true,
@@ -402,10 +425,10 @@ mod tests {
             is_complete: true,
         };
         let follows = frame("gimli::read::cfi::UnwindTable::next_row", FrameOrigin::Dependency);
-        assert!(is_in_runtime(&sample(vec![follows, capture(), leaf(), own()])));
-        assert!(!is_in_runtime(&sample(vec![leaf(), own()])));
+        assert!(is_internal(&sample(vec![follows, capture(), leaf(), own()])));
+        assert!(!is_internal(&sample(vec![leaf(), own()])));
         // A function of the program is never the runtime's, whatever polls it.
-        assert!(!is_in_runtime(&sample(vec![own(), capture()])));
+        assert!(!is_internal(&sample(vec![own(), capture()])));
     }
 
     fn at_line(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
@@ -484,22 +507,35 @@ mod tests {
             }
         };
         let spawner = "tokio::runtime::blocking::pool::Spawner";
-        assert!(is_in_runtime(&waits(vec![
+        assert!(is_internal(&waits(vec![
             runtime(&format!("{spawner}::spawn_task")),
             runtime(&format!("{spawner}::spawn_blocking_inner<T>")),
             runtime("async tokio::net::lookup_host"),
         ])));
         // The program may hold the value of this channel.
         let sends = runtime("tokio::sync::watch::Sender<T>::send_modify");
-        assert!(!is_in_runtime(&waits(vec![sends])));
+        assert!(!is_internal(&waits(vec![sends])));
         let wakes = runtime("tokio::runtime::scheduler::inject::Shared<T>::push");
         let sends = runtime("tokio::sync::watch::Sender<T>::send");
-        assert!(is_in_runtime(&waits(vec![wakes, sends])));
+        assert!(is_internal(&waits(vec![wakes, sends])));
         let file = Some("/tokio-1.54.1/src/sync/watch.rs".into());
-        assert!(!is_in_runtime(&waits(vec![StackFrame { file, ..runtime("send_modify<…>") }])));
+        assert!(!is_internal(&waits(vec![StackFrame { file, ..runtime("send_modify<…>") }])));
         // The program calls these functions to wait.
         let receives = runtime("tokio::sync::mpsc::Receiver<T>::blocking_recv");
-        assert!(!is_in_runtime(&waits(vec![receives])));
+        assert!(!is_internal(&waits(vec![receives])));
+        // It frees memory, and another thread has the allocator's lock.
+        let named = |function: &str, origin| StackFrame {
+            function: function.into(),
+            ..at_line("", 1, origin)
+        };
+        let drops = || named("drop_in_place<alloc::vec::Vec<u8>>", FrameOrigin::Std);
+        assert!(is_internal(&waits(vec![named("cfree", FrameOrigin::System), drops()])));
+        assert!(!is_internal(&waits(vec![drops()])));
+        let computes = PollSample {
+            blocked_in: None,
+            ..waits(vec![named("malloc", FrameOrigin::System), drops()])
+        };
+        assert!(!is_internal(&computes));
     }
 
     /// Comparing each frame with all others would take hours.

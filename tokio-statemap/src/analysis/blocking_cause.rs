@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::request::{Request, request};
+use super::request::{LOCK_ADVICE, Request, request};
 use crate::symbols::PAGE_FAULT;
 use crate::trace::timeline::{FUTEX, FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
@@ -85,6 +85,36 @@ impl BlockingCause {
     }
 }
 
+impl BlockingCause {
+    /// Returns what usually helps against it.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::Computed => {
+                "Compute in spawn_blocking or on a pool of threads, few at once; or call yield_now in the loop."
+            }
+            Self::FromDisk | Self::Memory => {
+                "Touch this memory in spawn_blocking, or before it is needed."
+            }
+            Self::Asked { request, .. } => request.advice(),
+            Self::Called { act, kind: " a socket", .. } if *act != OF_FILES => {
+                "Use the types of tokio::net."
+            }
+            Self::Called { act: OF_FILES | "waited for a disk", .. }
+            | Self::Called { kind: " a file", .. } => {
+                "Do all of this work on files in one spawn_blocking; tokio::fs takes one for each call."
+            }
+            Self::Called { act: "waited for another process", .. } => "Use tokio::process.",
+            Self::Blocked { within: Some(name), .. } if name.contains("thread::sleep") => {
+                "Use tokio::time::sleep."
+            }
+            Self::Blocked { within: Some(_), .. } if self.is_for_a_lock() => LOCK_ADVICE,
+            Self::Called { .. } | Self::Blocked { .. } => {
+                "Use its async counterpart, or call it in spawn_blocking."
+            }
+        }
+    }
+}
+
 impl fmt::Display for BlockingCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,6 +158,8 @@ impl PageFaults {
     }
 }
 
+const OF_FILES: &str = "waited for the file system";
+
 /// System calls, and the words for them. After a call on a descriptor, the kind of its file follows.
 const CALLS: &[(&[&str], &str)] = &[
     (&["read", "readv", "pread64", "preadv", "recvfrom", "recvmsg", "recvmmsg"], "read"),
@@ -157,7 +189,7 @@ const CALLS: &[(&[&str], &str)] = &[
             "fallocate",
             "close",
         ],
-        "waited for the file system",
+        OF_FILES,
     ),
     (&["wait4", "waitid"], "waited for another process"),
     (

@@ -71,6 +71,8 @@ pub struct Culprit {
     pub delay: Delay,
     /// The longest of the polls, without the time that the machine took.
     pub longest: LongPoll,
+    /// The thing that usually helps; `None` if it isn't known what they did.
+    pub(super) advice: Option<&'static str>,
     /// `true` if the polls waited for a lock, and did nothing else in which one of them may have held it.
     pub(super) is_for_a_lock: bool,
     /// The time that polls of its spawn location held workers, in the whole run and in what is kept: see
@@ -282,6 +284,10 @@ pub(super) fn blame(
         if culprit.is_for_a_lock && culprit.beside.as_ref().is_none_or(SeenBeside::is_seldom) {
             culprit.let_go = LetGo::find(timeline, &culprit.at);
             culprit.beside.take_if(|_| culprit.let_go.is_some());
+            if culprit.let_go.is_some() {
+                culprit.advice =
+                    Some("Drop the guard before the await, or use tokio::sync::Mutex.");
+            }
         }
     }
     LongPollBlame {
@@ -399,6 +405,7 @@ impl Group {
             callers,
             are_all_callers,
             blocking_cause: in_words.join(", and "),
+            advice: told.first().map(|cause| cause.advice()),
             is_for_a_lock: matches!(told[..], [cause] if cause.is_for_a_lock()),
             let_go: None,
             beside,

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::blame::in_runtime_ns;
+use super::blame::internal_ns;
 use super::poll;
 use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, Timeline};
@@ -38,7 +38,7 @@ impl OwnTime {
         }
         let end_ns = poll.start_ns().saturating_add(length_ns);
         let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(length_ns);
-        let waited_ns = in_runtime_ns(timeline, poll, end_ns).min(length_ns - taken_ns);
+        let waited_ns = internal_ns(timeline, poll, end_ns).min(length_ns - taken_ns);
         Self { length_ns, taken_ns, waited_ns }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A poll is blamed as in the report: on the function of the culprit to which it belongs.
 
-use super::blame::{Blame, is_in_runtime, weighted};
+use super::blame::{Blame, is_internal, weighted};
 use super::own_time::own_ns;
 use super::poll::{PollAt, length_ns, ready_since};
 use super::{LongPollBlame, Report};
@@ -126,7 +126,7 @@ pub(crate) fn stacks<'a>(
     poll: &Poll,
     own_ns: u64,
 ) -> impl Iterator<Item = (&'a PollSample, u64)> + use<'a> {
-    let is_shown = |sample: &PollSample| !sample.frames.is_empty() && !is_in_runtime(sample);
+    let is_shown = |sample: &PollSample| !sample.frames.is_empty() && !is_internal(sample);
     let shown: Vec<_> = weighted(timeline, poll).filter(|(sample, _)| is_shown(sample)).collect();
     let weight = |ns: u64| u128::from(ns.max(1));
     let sum: u128 = shown.iter().map(|&(_, ns)| weight(ns)).sum();

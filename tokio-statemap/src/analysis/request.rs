@@ -80,6 +80,34 @@ impl Request {
     }
 }
 
+/// The thing that usually helps if threads wait for a lock.
+pub(super) const LOCK_ADVICE: &str =
+    "Hold the lock for less: prepare what goes into it before, and keep no guard over an await.";
+
+impl Request {
+    /// Returns what usually helps against it.
+    pub(super) fn advice(self) -> &'static str {
+        match self {
+            Self::Does(LOOKED_UP) => "Use tokio::net::lookup_host.",
+            Self::Does(RAN_ANOTHER) => "Await the future, or call block_on in spawn_blocking.",
+            Self::Does(_) => "Do it more seldom, or in spawn_blocking.",
+            Self::WaitsFor("a Tokio channel") => "Use the channel's async functions.",
+            Self::WaitsFor("a Tokio lock") => "Use the lock's async functions.",
+            Self::WaitsFor(_) => {
+                "Wait for it in spawn_blocking, or have the other thread answer through a tokio::sync::oneshot."
+            }
+            Self::Value => {
+                "Drop what borrow returned before send and before any await, or clone the value."
+            }
+            Self::Lock(_, Primitive::Mutex | Primitive::RwLock) => LOCK_ADVICE,
+            Self::Lock(_, Primitive::Barrier | Primitive::Condvar) | Self::Once => {
+                "Use Tokio's counterpart, such as Notify, Barrier or OnceCell; or wait in spawn_blocking."
+            }
+            Self::Panics { .. } => "Return an error in place of the panic.",
+        }
+    }
+}
+
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,7 +144,7 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
         Request::WaitsFor("a Tokio lock"),
     ),
     (&[Runtime], WATCH, Request::Value),
-    (&[Dependency, Std, Runtime], &["block_on"], Request::Does("ran another runtime's block_on")),
+    (&[Dependency, Std, Runtime], &["block_on"], Request::Does(RAN_ANOTHER)),
     (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Request::WaitsFor("rayon")),
     (&[Dependency], &["async_channel::", "/async-channel-"], Request::WaitsFor("an async-channel")),
     (
@@ -142,6 +170,7 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
     (&[Std], &["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], Request::Once),
 ];
 
+const RAN_ANOTHER: &str = "ran another runtime's block_on";
 const LOOKED_UP: &str = "looked a host's name up";
 
 /// Names of the functions of watch channels, or of their file.

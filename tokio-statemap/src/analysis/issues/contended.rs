@@ -465,13 +465,40 @@ impl Contended {
     }
 }
 
+impl Contended {
+    fn advice(&self) -> &'static str {
+        let is_inside = self.queue.chain.as_ref().is_some_and(Chain::is_inside);
+        match self.queue.kind {
+            Kind::Lock if self.is_for_a_guard => {
+                "Drop the guard before a slow await, take locks in one order, put a timeout around what is awaited meanwhile."
+            }
+            Kind::Lock => "Put a timeout around what is awaited meanwhile.",
+            Kind::Permit if self.goes_on() => {
+                "Raise the limit, or do less with a permit or connection."
+            }
+            Kind::Permit => {
+                "Give each back on all paths, take no second one while holding one, put a timeout around the wait."
+            }
+            Kind::Room if is_inside => {
+                "Let no task that receives send into a full channel: use try_send, or another task for one of both."
+            }
+            Kind::Room => {
+                "Speed up whoever receives, or have several; a larger channel fills up as well."
+            }
+            Kind::Answer => {
+                "Let no task ask itself, or one that waits for it: answer first, or ask in another task."
+            }
+        }
+    }
+}
+
 impl Finding for Contended {
     fn explanation(&self) -> Explanation {
         Explanation {
             name: "queue",
             noun: "wait",
             meaning: "Tasks queued at this line for what other tasks had: a lock, a permit, room in a channel, an answer.",
-            advice: "Hold no guard across a slow await, give back what is taken, put a timeout around the wait; or raise the limit.",
+            advice: self.advice(),
         }
     }
 

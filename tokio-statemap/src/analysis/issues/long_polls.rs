@@ -92,7 +92,9 @@ impl Finding for LongPollIssue {
             name: "long polls",
             noun: "poll",
             meaning: "A task ran for so long between two awaits that others could not be polled.",
-            advice: "Use the async counterpart of what blocks, or spawn_blocking; call yield_now in long loops.",
+            advice: self.culprit.as_ref().and_then(|culprit| culprit.advice).unwrap_or(
+                "Use the async counterpart of what blocks, or spawn_blocking; call yield_now in long loops.",
+            ),
         }
     }
 

@@ -163,7 +163,17 @@ impl Finding for NeverFinished {
             name: "never finished",
             noun: "task",
             meaning: "Tasks waited up to the end that should have finished.",
-            advice: "Look for locks taken in another order, and for senders or wakers that were dropped or forgotten; set timeouts.",
+            advice: match self.why {
+                WhyNever::NothingWakes => {
+                    "Clone the waker before returning Pending, or await something that does."
+                }
+                WhyNever::Lock => {
+                    "Drop the guard before a slow await, take locks in one order, give back what is taken, set timeouts."
+                }
+                WhyNever::MainWaits { .. } | WhyNever::OthersFinished { .. } => {
+                    "Drop senders that nobody uses, see that each request is answered, set timeouts."
+                }
+            },
         }
     }
 

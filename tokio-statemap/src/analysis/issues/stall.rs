@@ -54,7 +54,9 @@ impl Finding for Stall {
             name: "stall",
             noun: "time",
             meaning: "Nothing was polled on any worker, though tasks should have been.",
-            advice: "Move what blocks to spawn_blocking or a thread of its own; hold no std lock for long.",
+            advice: self.culprit.advice.unwrap_or(
+                "Move what blocks to spawn_blocking or a thread of its own; hold no std lock for long.",
+            ),
         }
     }
 

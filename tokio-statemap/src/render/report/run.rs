@@ -27,7 +27,12 @@ impl fmt::Display for Report {
 
 impl Report {
     fn lines(&self) -> Vec<String> {
-        let verdict = wrap(&self.verdict.to_string());
+        let mut verdict = wrap(&self.verdict.to_string());
+        let is_harmless =
+            |issue: &Issue| matches!(issue, Issue::LongPolls(polls) if !polls.did_harm);
+        if let Some(issue) = self.issues().first().filter(|issue| !is_harmless(issue)) {
+            verdict.extend(wrap(&format!("What usually helps: {}", issue.explanation().advice)));
+        }
         let mut before = vec![String::new()];
         before.extend(wrap(&self.summary()));
         for sentence in &self.machine_sentences() {
