@@ -213,7 +213,10 @@ fn assert_names(report: &Report, place: &Place, line: u32) {
 fn assert_healthy(report: &Report) {
     assert!(matches!(report.verdict, Verdict::Healthy { .. }), "{:?}", report.verdict);
     assert!(report.to_string().starts_with("Nothing held the runtime up: "));
-    assert!(!report.verdict.to_string().contains(file!()), "{}", report.verdict);
+    // A poll of main that holds no worker may be named as well.
+    let verdict = report.verdict.to_string();
+    let of_workers = verdict.split("The longest poll of main ").next();
+    assert!(of_workers.is_some_and(|text| !text.contains(file!())), "{verdict}");
 }
 
 #[test]

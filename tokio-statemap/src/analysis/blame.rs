@@ -108,12 +108,22 @@ pub(super) fn internal_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 
     let mut rest_ns = 0;
     for (sample, since_ns) in weighted(timeline, poll) {
         rest_ns = 0;
-        if is_internal(sample) {
+        if is_internal(sample) || is_in_place(sample) {
             waited_ns = waited_ns.saturating_add(since_ns);
             rest_ns = end_ns.saturating_sub(sample.at_ns);
         }
     }
     waited_ns.saturating_add(rest_ns)
+}
+
+/// Returns whether a sample shows the poll in `block_in_place`, which gives the worker away. Another thread may have no processor to
+/// take it.
+fn is_in_place(sample: &PollSample) -> bool {
+    let is_it = |frame: &StackFrame| {
+        frame.origin == FrameOrigin::Runtime
+            && frame.function.contains("multi_thread::worker::block_in_place")
+    };
+    sample.frames.iter().any(is_it)
 }
 
 /// Returns the samples of a poll, each with the time since the one before, in ns: the time that it stands for.
@@ -157,6 +167,10 @@ pub(super) fn is_internal(sample: &PollSample) -> bool {
     for frame in &sample.frames {
         if takes_locks(frame) {
             return sample.waits_for_thread();
+        }
+        // Starting a thread of the blocking pool takes locks of the system's for memory.
+        if frame.function.contains("blocking::pool::Spawner::spawn_thread") {
+            return sample.blocked_in.is_some();
         }
         match frame.origin {
             FrameOrigin::Program => break,

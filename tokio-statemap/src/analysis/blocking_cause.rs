@@ -123,7 +123,11 @@ impl fmt::Display for BlockingCause {
             Self::Memory => write!(f, "waited for memory ({PAGE_FAULT})"),
             Self::Asked { request, call: Some(call) } => write!(f, "{request} ({call})"),
             Self::Asked { request, call: None } => write!(f, "{request}"),
-            Self::Called { act, kind, call } => write!(f, "{act}{kind} ({call})"),
+            // The others say what they are about.
+            Self::Called { act: act @ ("read" | "wrote" | "connected"), kind, call } => {
+                write!(f, "{act}{kind} ({call})")
+            }
+            Self::Called { act, kind: _, call } => write!(f, "{act} ({call})"),
             Self::Blocked { within: Some(function), call } => {
                 write!(f, "blocked in {function} ({call})")
             }

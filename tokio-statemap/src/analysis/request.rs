@@ -89,7 +89,8 @@ impl Request {
     pub(super) fn advice(self) -> &'static str {
         match self {
             Self::Does(LOOKED_UP) => "Use tokio::net::lookup_host.",
-            Self::Does(RAN_ANOTHER) => "Await the future, or call block_on in spawn_blocking.",
+            Self::Does(RAN_A_CHILD) => "Use tokio::process.",
+            Self::Does(BLOCKED_ON) => "Await the future, or call block_on in spawn_blocking.",
             Self::Does(_) => "Do it more seldom, or in spawn_blocking.",
             Self::WaitsFor("a Tokio channel") => "Use the channel's async functions.",
             Self::WaitsFor("a Tokio lock") => "Use the lock's async functions.",
@@ -137,6 +138,7 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
         &["std::backtrace::", "std/src/backtrace.rs", "backtrace::capture::", "/backtrace-"],
         Request::Does("took a backtrace"),
     ),
+    (&[Std], &["std::process::", "/src/process.rs", "/process/"], Request::Does(RAN_A_CHILD)),
     (&[Runtime], &["blocking_recv", "blocking_send"], Request::WaitsFor("a Tokio channel")),
     (
         &[Runtime],
@@ -144,7 +146,7 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
         Request::WaitsFor("a Tokio lock"),
     ),
     (&[Runtime], WATCH, Request::Value),
-    (&[Dependency, Std, Runtime], &["block_on"], Request::Does(RAN_ANOTHER)),
+    (&[Dependency, Std, Runtime], &["block_on"], Request::Does(BLOCKED_ON)),
     (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Request::WaitsFor("rayon")),
     (&[Dependency], &["async_channel::", "/async-channel-"], Request::WaitsFor("an async-channel")),
     (
@@ -170,7 +172,8 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
     (&[Std], &["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], Request::Once),
 ];
 
-const RAN_ANOTHER: &str = "ran another runtime's block_on";
+const BLOCKED_ON: &str = "waited in block_on";
+const RAN_A_CHILD: &str = "ran another program";
 const LOOKED_UP: &str = "looked a host's name up";
 
 /// Names of the functions of watch channels, or of their file.

@@ -224,5 +224,14 @@ pub(super) fn off_worker_sentence(longest: Option<&LongPoll>) -> String {
     };
     let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
     let length = own_and_wall(longest.own_ns, longest.length_ns);
-    format!("The longest poll of {name} took {least}{length}, on a thread that isn't a worker.")
+    let in_function = longest.frame.as_ref().map(function_name);
+    let in_function = in_function.map(|name| format!(", in {name}")).unwrap_or_default();
+    match longest.is_running {
+        true => format!(
+            "A poll of {name} still ran at the end, after {length}{in_function}, on a thread that isn't a worker."
+        ),
+        false => format!(
+            "The longest poll of {name} took {least}{length}{in_function}, on a thread that isn't a worker."
+        ),
+    }
 }

@@ -98,6 +98,23 @@ impl Awaited {
         any_function(wait, |name| name.contains("tokio::sync::oneshot::Receiver"))
     }
 
+    /// Returns whether a wait is for a message or a signal, which nobody owes: a consumer may have nothing to do for any time.
+    pub(in crate::analysis) fn is_for_anything_to_do(wait: &Wait) -> bool {
+        const NAMES: [&str; 4] = [
+            "tokio::sync::mpsc::",
+            "tokio::sync::broadcast::",
+            "tokio::sync::watch::",
+            "tokio::sync::notify::",
+        ];
+        any_function(wait, |name| !is_room(Some(name)) && NAMES.iter().any(|of| name.contains(of)))
+    }
+
+    /// Returns whether a wait is for other tasks to end.
+    pub(in crate::analysis) fn is_for_ends(wait: &Wait) -> bool {
+        const NAMES: [&str; 3] = ["::task::join", "JoinSet", "task_tracker"];
+        any_function(wait, |name| NAMES.iter().any(|of| name.contains(of)))
+    }
+
     /// Returns whether a wait is for a message of a bounded channel.
     pub(in crate::analysis) fn is_message(wait: &Wait) -> bool {
         any_function(wait, |name| {
@@ -139,7 +156,7 @@ impl Awaited {
     /// Returns what a function that awaits no other waits for.
     fn from_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
-        let name = name.trim_start_matches('<');
+        let name = within_bare(name).trim_start_matches(['<', '&']).trim_start_matches("mut ");
         if WOKEN_FROM_OUTSIDE.iter().any(|path| name.starts_with(path)) {
             return Self::Outside;
         }
@@ -174,6 +191,14 @@ impl Awaited {
     }
 }
 
+/// Returns the types of a function whose name has no path, as that of an inlined function: `poll<tokio::net::tcp::stream::TcpStream>`.
+fn within_bare(name: &str) -> &str {
+    match name.split_once('<') {
+        Some((bare, types)) if !bare.is_empty() && !bare.contains(':') => types,
+        _ => name,
+    }
+}
+
 /// Returns whether any function of a wait is such; of one with very many, only the first are looked at.
 fn any_function(wait: &Wait, is_it: impl Fn(&str) -> bool) -> bool {
     let mut open: Vec<&AwaitFrame> = wait.frames.iter().collect();
@@ -190,6 +215,19 @@ fn any_function(wait: &Wait, is_it: impl Fn(&str) -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_without_a_path_is_known_by_its_types() {
+        for (name, expected) in [
+            ("poll<tokio::net::tcp::stream::TcpStream>", Awaited::Outside),
+            ("poll<&mut tokio::net::tcp::stream::TcpStream>", Awaited::Outside),
+            ("poll<shop::Cart>", Awaited::Task),
+            ("<tokio::time::sleep::Sleep as Future>::poll", Awaited::Outside),
+            ("shop::Reads<tokio::net::tcp::stream::TcpStream>::next", Awaited::Task),
+        ] {
+            assert_eq!(Awaited::from_function(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn functions_are_told_apart() {

@@ -11,7 +11,7 @@ use super::last_wait::LastWaits;
 use super::wait_set::WaitSet;
 use crate::analysis::place::{Place, source_line};
 use crate::analysis::spots::Spot;
-use crate::analysis::waits::path::{frame_past, frame_within, path_below};
+use crate::analysis::waits::path::{frame_past, frame_within, may_be_one_function, path_below};
 use crate::analysis::waits::{is_lock, is_room, line_of};
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::timeline::{AwaitFrame, TaskKey, Timeline, Wait};
@@ -127,7 +127,8 @@ fn past_line_of<'a>(
     (queued, line): (&Wait, &StackFrame),
     wait: &'a Wait,
 ) -> Option<&'a AwaitFrame> {
-    let past = frame_past(wait, line)?;
+    let past = frame_past(wait, line)
+        .filter(|past| may_be_one_function((queued, line), (wait, &past.function)))?;
     let are_outermost = is_outermost(queued, line) && is_outermost(wait, &past.function);
     (!are_outermost || may_be_one(last.place(queued)?, last.place(wait)?, (line, past)))
         .then_some(past)

@@ -36,6 +36,8 @@ struct Link {
     waits_for_ns: u64,
     /// The lines at which it waits.
     at: String,
+    /// `true` if it waits for a message.
+    is_for_a_message: bool,
 }
 
 /// The way in which a task is known to end the waits at a line.
@@ -91,7 +93,8 @@ impl Chain {
             }
             let path = wait.frames.first().and_then(path_of_several);
             let at = path.unwrap_or_else(|| place_label(wait));
-            chain.links.push(Link { task, known_by, waits_for_ns: spot.length_ns, at });
+            let (waits_for_ns, is_for_a_message) = (spot.length_ns, Awaited::is_message(wait));
+            chain.links.push(Link { task, known_by, waits_for_ns, at, is_for_a_message });
             let awaited = Awaited::at(wait);
             chain.is_outside = awaited.is_outside();
             let set = WaitSet::like(timeline, wait);
@@ -116,6 +119,11 @@ impl Chain {
     /// Returns whether the last link waits for something outside of the program.
     pub(in crate::analysis) fn is_outside(&self) -> bool {
         self.is_outside
+    }
+
+    /// Returns whether the first task waits for a message.
+    pub(in crate::analysis) fn is_first_for_a_message(&self) -> bool {
+        self.links.first().is_some_and(|link| link.is_for_a_message)
     }
 
     /// Returns whether this is the first task.
@@ -233,7 +241,9 @@ fn receiver_of(
 
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, Link { task, known_by, waits_for_ns, at }) in self.links.iter().enumerate() {
+        for (nth, Link { task, known_by, waits_for_ns, at, is_for_a_message: _ }) in
+            self.links.iter().enumerate()
+        {
             let (waits_for, at) = (human(*waits_for_ns), clean(at));
             match (nth, known_by) {
                 (0, KnownBy::Ended) => write!(

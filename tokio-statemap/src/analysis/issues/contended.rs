@@ -7,12 +7,13 @@ use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::{NeverFinished, Stuck};
 use crate::analysis::blockers::{
-    Awaited, Chain, HeldBy, KeptBy, LastWaits, WaitSet, wait_to_the_end,
+    Awaited, Chain, ComeFrom, HeldBy, KeptBy, LastWaits, WaitSet, wait_to_the_end,
 };
+use crate::analysis::long_polls::LongPoll;
 use crate::analysis::place::Place;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
-use crate::analysis::statement::{Statement, tasks_origin};
+use crate::analysis::statement::{Statement, off_worker_sentence, tasks_origin};
 use crate::analysis::waits::{Holder, WaitRow, Waits, awaited_module, for_each_wait, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
@@ -49,11 +50,16 @@ pub struct Contended {
     queue: Queue,
     /// `true` if it is a queue for a `Mutex` or a `RwLock` of Tokio.
     is_for_a_guard: bool,
+    /// `true` if nothing else was found.
+    pub(super) is_alone: bool,
     /// The function and the line of the queue.
     frame: StackFrame,
     /// `true` if no wait ends any more and a poll goes on that has taken about as long: nobody else polls that task, so what it holds is
     /// not released.
     is_poll_as_long: bool,
+    /// The poll that goes on, if it holds no worker: one that does is an issue of its own.
+    off_worker: Option<LongPoll>,
+    come_from: ComeFrom,
     meanwhile: Meanwhile,
     spots: Vec<Spot>,
 }
@@ -95,6 +101,10 @@ pub(super) fn find(
             if !is_one || told.contains(&row.label()) {
                 return None;
             }
+            // Many that waited once, at the start, are no queue.
+            if !is_still && 2 * places.waited_ns(row) < kept_ns {
+                return None;
+            }
             let is_crowded = row.total_ns >= MANY * kept_ns;
             Some((row, Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?))
         });
@@ -128,12 +138,21 @@ pub(super) fn find(
             first: places.first_of(row, &others),
             holder: row.holder.clone(),
             stuck: None,
+            is_alone: false,
             queue,
             is_for_a_guard: matches!(
                 module(row),
                 Some("tokio::sync::mutex" | "tokio::sync::rwlock")
             ),
             frame: row.at.clone(),
+            off_worker: facts.off_worker.clone().filter(|poll| {
+                let is_as_long = |ns| poll.own_ns >= ns / 2;
+                poll.is_running && row.none_ended_for_ns.is_some_and(is_as_long)
+            }),
+            come_from: match row.none_ended_for_ns {
+                Some(_) => ComeFrom::find(last, (&row.at, row.awaits.as_deref())),
+                None => ComeFrom::default(),
+            },
             is_poll_as_long: row.none_ended_for_ns.is_some_and(|ns| running_ns >= ns / 2),
             meanwhile: Meanwhile::new(facts, has_long_polls),
             spots: spots(timeline, shutdown, places.at(row)).longest,
@@ -147,6 +166,15 @@ pub(super) fn find(
 fn is_another_still(row: &WaitRow, other: &WaitRow) -> bool {
     let is_long = other.none_ended_for_ns.is_some() && other.longest_ns >= LONG_NS;
     is_long && !std::ptr::eq(other, row)
+}
+
+/// Returns whether a holder waits for a message, which nobody owes it.
+fn is_idle(holder: &Holder) -> bool {
+    const MESSAGES: [&str; 3] =
+        ["tokio::sync::mpsc::", "tokio::sync::broadcast::", "tokio::sync::watch::"];
+    let is_message =
+        |name: &str| name.contains("Receiver") && MESSAGES.iter().any(|of| name.contains(of));
+    !holder.is_for_room && holder.awaits.as_deref().is_some_and(is_message)
 }
 
 /// Returns the module of what is awaited at a line.
@@ -197,6 +225,8 @@ impl Queue {
         let mut found = Self { kind, held_by: None, chain: None, kept_by: None, all_ended: None };
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
             match kind {
+                // Whoever has the lock waits for something to do, and the others for their turn.
+                Kind::Lock if row.holder.as_ref().is_some_and(is_idle) => return None,
                 Kind::Lock | Kind::Permit => {}
                 Kind::Room => return (is_crowded && row.holder.is_some()).then_some(found),
                 Kind::Answer => return None,
@@ -279,6 +309,31 @@ impl<'a> Places<'a> {
 
     fn at<'s>(&'s self, row: &'s WaitRow) -> &'s [(WaitId, &'a Wait)] {
         self.at_lines.get(&(&row.at, row.awaits.as_deref())).map_or(&[], |all| all)
+    }
+
+    /// Returns for how long one task or more waited at this line, in ns.
+    fn waited_ns(&self, row: &WaitRow) -> u128 {
+        let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
+        let mut spans = Vec::new();
+        for task in self.timeline.tasks.one_by_one() {
+            for_each_wait(
+                self.timeline,
+                &task,
+                self.shutdown,
+                &mut |wait, start_ns, length_ns, _| {
+                    if is_at.has(wait) {
+                        spans.push((start_ns, start_ns.saturating_add(length_ns)));
+                    }
+                },
+            );
+        }
+        crate::util::sort::sort(&mut spans);
+        let (mut until_ns, mut sum_ns) = (0, 0_u128);
+        for (from_ns, to_ns) in spans {
+            sum_ns += u128::from(to_ns.saturating_sub(from_ns.max(until_ns)));
+            until_ns = to_ns.max(until_ns);
+        }
+        sum_ns
     }
 
     /// Returns the thing that tasks at this line may queue for.
@@ -522,8 +577,13 @@ impl Finding for Contended {
         let mut said = match self.none_ended_for_ns {
             None => {
                 let (waits, total) = (count(self.times, "wait"), human_sum(self.total_ns));
+                // The limit may be intended.
+                let begin = match self.queue.kind {
+                    Kind::Permit if self.is_alone => "Nothing held the runtime up, but tasks",
+                    _ => "Tasks",
+                };
                 Statement::new(format!(
-                    "Tasks queued at {at}: {waits}, {total} in sum, up to {longest}."
+                    "{begin} queued at {at}: {waits}, {total} in sum, up to {longest}."
                 ))
             }
             Some(none_ended_for_ns) => {
@@ -535,6 +595,8 @@ impl Finding for Contended {
                 Statement::new(format!("{waited}: no wait there ended in the last {ended}."))
             }
         };
+        said.add(off_worker_sentence(self.off_worker.as_ref()));
+        said.add(self.come_from.to_string());
         let mut others = String::new();
         for (nth, at) in self.none_ended_at.iter().enumerate() {
             others.push_str(if nth == 0 { "Nor did any at " } else { ", nor at " });
@@ -552,6 +614,12 @@ impl Finding for Contended {
         }
         if let Some(chain) = chain {
             said.add(chain.to_string());
+            if self.queue.kind == Kind::Room && chain.is_first_for_a_message() {
+                said.add(
+                    "If it receives from the same channel, that is empty: the room went to a send that is no longer polled, or to a \
+                     permit that is kept.",
+                );
+            }
         }
         if let Some(kept_by) = kept_by {
             said.add(kept_by.to_string());

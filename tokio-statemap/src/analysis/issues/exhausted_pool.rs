@@ -186,7 +186,7 @@ pub(in crate::analysis) fn pool_statement(pool: &ExhaustedPool, place: Place) ->
     };
     let mut said = Statement::new(format!(
         "The blocking pool was exhausted: up to {} at once waited for {threads}, for {} in sum, and each for up to {}.",
-        count(pool.most_waiting, "task"),
+        count(pool.most_waiting, "blocking task"),
         human(pool.waited_ns),
         human(pool.longest_ns),
     ));

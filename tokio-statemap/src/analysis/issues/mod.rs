@@ -259,6 +259,7 @@ pub(super) fn find(
     if let [(_, Issue::Contended(contended))] = &mut issues[..] {
         if contended.goes_on() {
             contended.stuck = stuck.clone();
+            contended.is_alone = true;
         }
     }
     // The sort is stable: issues of one rank keep their order.

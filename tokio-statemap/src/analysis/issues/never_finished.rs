@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Awaited, HeldBy, Holds, LastWaits, WokenFrom, wait_to_the_end, waits_to_the_end,
+    Awaited, HeldBy, Holds, LastWaits, StillThere, WokenFrom, wait_to_the_end, waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -39,12 +39,18 @@ pub struct Stuck {
     pub at: Option<String>,
     /// `true` if it waits for a lock, a permit, room in a channel, or the answer to a request, which somebody owes it.
     pub is_owed: bool,
+    /// The tasks that it waits for, most likely, if it waits until others end.
+    still_there: Option<StillThere>,
 }
 
 impl Stuck {
     pub(in crate::analysis) fn sentence(&self) -> String {
         let (tasks, waited) = (n_tasks_of(self.tasks, self.place), self.waited());
-        format!("At the end, {tasks} had waited longest, for {waited}.")
+        let mut said = format!("At the end, {tasks} had waited longest, for {waited}.");
+        if let Some(still_there) = &self.still_there {
+            said.push_str(&format!(" {still_there}"));
+        }
+        said
     }
 
     /// Returns the first sentence of a verdict, if nothing is worse than this.
@@ -206,7 +212,9 @@ impl Finding for NeverFinished {
                 "The root future waits for other tasks, at {}, and nothing was polled any more.",
                 clean(at)
             ));
-            said.add("If no task waits for I/O or a timer in the end, this is a deadlock.");
+            said.add(
+                "If nothing outside of the runtime wakes one of them, such as I/O, a timer or a thread, this is a deadlock.",
+            );
             return said;
         }
         let mut said = Statement::new(match &self.at {
@@ -281,6 +289,8 @@ struct Group {
     for_peers: Spots,
     /// The number of `for_others` that wait for something unknown.
     unknown: u64,
+    /// The number of `for_others` that wait for a message or a signal, which nobody owes them.
+    idle: u64,
 }
 
 pub(super) fn find(
@@ -300,6 +310,7 @@ pub(super) fn find(
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
     // A task that holds a permit may wait for something outside.
     let mut may_be_outside = false;
+    let mut is_any_outside = false;
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Root(_)) {
             continue;
@@ -321,8 +332,15 @@ pub(super) fn find(
                     awaited = Awaited::Outside;
                 }
                 may_be_outside |= matches!(awaited, Awaited::Outside | Awaited::Unknown);
+                is_any_outside |= awaited == Awaited::Outside;
                 match waiting {
                     Waiting::At(wait) if Awaited::is_for_peer(wait) => group.for_peers.add(spot),
+                    Waiting::At(wait)
+                        if awaited == Awaited::Task && Awaited::is_for_anything_to_do(wait) =>
+                    {
+                        group.idle += 1;
+                        group.add_waiting(spot, awaited);
+                    }
                     _ => group.add_waiting(spot, awaited),
                 }
             }
@@ -331,7 +349,9 @@ pub(super) fn find(
         }
     }
     let is_silent = !is_any_polled && timeline.end_ns.saturating_sub(last_polled_ns) >= long_ns;
-    let main = if is_silent { main_waits(timeline, long_ns) } else { None };
+    // If a task waits for a client, all others may wait for that.
+    let is_hung = is_silent && !is_any_outside;
+    let main = if is_hung { main_waits(timeline, long_ns) } else { None };
     let mut found = Found::default();
     for (place, number) in places.sorted() {
         let group = &mut groups[number];
@@ -372,7 +392,8 @@ pub(super) fn find(
         }
     }
     for others in [std::mem::take(&mut found.others), std::mem::take(&mut found.for_peers)] {
-        found.stuck = found.stuck.take().or_else(|| most_stuck(timeline, shutdown, waits, others));
+        found.stuck =
+            found.stuck.take().or_else(|| most_stuck(timeline, shutdown, (waits, last), others));
     }
     found
 }
@@ -395,18 +416,22 @@ const MOST_STUCK: usize = 64;
 fn most_stuck(
     timeline: &Timeline,
     shutdown: Shutdown,
-    waits: &Waits,
+    (waits, last): (&Waits, &LastWaits<'_>),
     mut others: Vec<(Stuck, Vec<Spot>)>,
 ) -> Option<Stuck> {
     let wait_of = |spot: &Spot| wait_of(timeline, shutdown, spot);
     // The first of equals stays the first.
     crate::util::sort::by_key(&mut others, |(stuck, _)| Reverse(stuck.sum_ns()));
     let mut most = None;
+    let finish = |(stuck, task): (Stuck, Option<TaskKey>)| {
+        let still_there = task.and_then(|task| StillThere::find(last, shutdown, task));
+        Stuck { still_there, ..stuck }
+    };
     for (mut stuck, spots) in others.into_iter().take(MOST_STUCK) {
         let Some(wait) = spots.iter().find_map(wait_of) else {
             // A connection that is idle, most likely, if a library spawned it.
             if !stuck.place.is_of_dependency() {
-                most = most.or(Some(stuck));
+                most = most.or(Some((stuck, None)));
             }
             continue;
         };
@@ -425,12 +450,13 @@ fn most_stuck(
         let is_at = |row: &WaitRow| stuck.at.as_ref().is_some_and(|at| row.label() == *at);
         stuck.is_owed = spots.iter().all(is_same)
             && waits.lines.iter().any(|row| is_at(row) && is_owed(wait, row));
+        let task = spots.first().map(|spot| spot.task);
         if stuck.is_owed {
-            return Some(stuck);
+            return Some(finish((stuck, task)));
         }
-        most = most.or(Some(stuck));
+        most = most.or(Some((stuck, task)));
     }
-    most
+    most.map(finish)
 }
 
 /// Returns whether a function is a library's whose name tells nothing, as in an optimised build.
@@ -505,11 +531,12 @@ impl Group {
             return None;
         }
         if let Some(at) = main {
-            let (at, is_known) = (at.to_owned(), self.unknown == 0);
+            let (at, is_known) = (at.to_owned(), self.unknown == 0 && self.idle == 0);
             return Some((WhyNever::MainWaits { at, is_known }, others));
         }
         let longest_life_ns = self.longest_life_ns;
-        let is_odd = self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))
+        let is_odd = self.idle == 0
+            && self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))
             && others.least_ns / TIMES_AS_FAST >= longest_life_ns
             // Most tasks that a library spawns are connections, some of which are idle.
             && !place.is_of_dependency();
@@ -525,7 +552,14 @@ impl Found {
             {
                 let (tasks, waited_ns) = (spots.n, spots.longest_ns);
                 if tasks > 0 {
-                    let stuck = Stuck { place, tasks, waited_ns, at: None, is_owed: false };
+                    let stuck = Stuck {
+                        place,
+                        tasks,
+                        waited_ns,
+                        at: None,
+                        is_owed: false,
+                        still_there: None,
+                    };
                     others.push((stuck, spots.longest.clone()));
                 }
             }

@@ -39,6 +39,29 @@ pub(in crate::analysis) fn frame_past<'a>(
     (at > past).then_some(frame)
 }
 
+/// Returns whether the functions of `line` in one wait and of `past` in another may be one. Functions without a name have only their
+/// file in common, so these must have been called at one line.
+pub(in crate::analysis) fn may_be_one_function(
+    (one, line): (&Wait, &StackFrame),
+    (other, past): (&Wait, &StackFrame),
+) -> bool {
+    !line.is_nameless_async() || caller(one, line) == caller(other, past)
+}
+
+/// Returns the function that called the one at this line in a wait.
+pub(in crate::analysis) fn caller<'a>(wait: &'a Wait, line: &StackFrame) -> Option<&'a StackFrame> {
+    let mut open: Vec<(&AwaitFrame, Option<&StackFrame>)> =
+        wait.frames.iter().map(|frame| (frame, None)).collect();
+    for _ in 0..MOST {
+        let (frame, caller) = open.pop()?;
+        if frame.function == *line {
+            return caller;
+        }
+        open.extend(frame.awaits.iter().map(|inner| (inner, Some(&frame.function))));
+    }
+    None
+}
+
 /// Returns the frame in which a wait is at `line` itself, if a function of the program that was called there waits.
 pub(in crate::analysis) fn frame_within<'a>(
     wait: &'a Wait,

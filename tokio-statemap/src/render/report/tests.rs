@@ -116,7 +116,7 @@ fn exhausted_pool() -> ExhaustedPool {
 fn names_what_exhausted_the_blocking_pool() {
     let mut timeline = timeline(120);
     timeline.pool.exhausted = Some(exhausted_pool());
-    let said = "The blocking pool was exhausted: up to 46 tasks at once waited for its 2 threads, \
+    let said = "The blocking pool was exhausted: up to 46 blocking tasks at once waited for its 2 threads, \
                 for 12.0 s in sum, and each for up to 480 ms. Meanwhile the pool ran 48 tasks spawned at \
                 src/thumbnails.rs:31:14, for 20.0 ms each on average.";
     let workers = "No poll held a worker over 1 ms, and the workers were busy 12.0 % of the time.";
@@ -146,7 +146,7 @@ fn names_what_exhausted_the_blocking_pool() {
     (pool.threads, pool.most_waiting, pool.tasks, pool.other_locations) = (1, 1, 1, 3);
     pool.location = None;
     timeline.pool.exhausted = Some(pool);
-    let said = "up to 1 task at once waited for its only thread, for 12.0 s in sum, and each for up to 480 ms. \
+    let said = "up to 1 blocking task at once waited for its only thread, for 12.0 s in sum, and each for up to 480 ms. \
                 Meanwhile 1 task of unknown spawn location occupied its threads longest, for 960 ms. No poll";
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
     timeline.pool.exhausted = Some(ExhaustedPool { tasks: 0, ..pool });
@@ -249,7 +249,7 @@ fn names_what_held_busy_workers() {
     assert_eq!(
         verdict(&timeline),
         "The workers were busy 99.0 % of the time: 2 tasks spawned at src/main.rs:60:5 took 87.4 % of their \
-         time. No poll held a worker over 1 ms. The longest poll of main took at least 1.00 s, on a thread \
+         time. No poll held a worker over 1 ms. A poll of main still ran at the end, after 1.00 s, on a thread \
          that isn't a worker."
     );
     // The same with a gap in the recording: the workers were parked for the rest of the time.
