@@ -550,6 +550,33 @@ mod tests {
             ..waits(vec![named("malloc", FrameOrigin::System), drops()])
         };
         assert!(!is_internal(&computes));
+        // It starts a thread, for which the system maps memory.
+        let starts = |blocked_in: Option<&str>| PollSample {
+            blocked_in: blocked_in.map(str::to_owned),
+            ..waits(vec![runtime(&format!("{spawner}::spawn_thread"))])
+        };
+        assert!(is_internal(&starts(Some("mmap"))) && !is_internal(&starts(None)));
+    }
+
+    #[test]
+    fn a_poll_in_block_in_place_has_no_worker() {
+        let frame = |function: &str, origin| at_line(function, 1, origin);
+        let own = frame("shop::render", FrameOrigin::Program);
+        let gives = frame(
+            "tokio::runtime::scheduler::multi_thread::worker::block_in_place<F, R>",
+            FrameOrigin::Runtime,
+        );
+        let outer = frame("async shop::handle", FrameOrigin::Program);
+        let sample = |frames| PollSample {
+            thread: 0,
+            poll_start_ns: 0,
+            at_ns: 0,
+            blocked_in: None,
+            frames,
+            is_complete: true,
+        };
+        assert!(is_in_place(&sample(vec![own.clone(), gives, outer.clone()])));
+        assert!(!is_in_place(&sample(vec![own, outer])));
     }
 
     /// Comparing each frame with all others would take hours.

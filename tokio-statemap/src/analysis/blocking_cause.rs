@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::request::{LOCK_ADVICE, Request, request};
+use super::request::{DROPPED, LOCK_ADVICE, Request, request};
 use crate::symbols::PAGE_FAULT;
 use crate::trace::timeline::{FUTEX, FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
@@ -44,6 +44,9 @@ impl BlockingCause {
                 return Self::Asked { request, call: call.map(|(call, _)| call.to_owned()) };
             }
             (None, None) if faults.took_most => return Self::FromDisk,
+            (None, None) if inner.last().is_some_and(is_drop) => {
+                return Self::Asked { request: Request::Does(DROPPED), call: None };
+            }
             (None, None) => return Self::Computed,
             (Some((PAGE_FAULT, _)), None) if faults.may_be_from_disk => return Self::FromDisk,
             (Some((PAGE_FAULT, _)), None) => return Self::Memory,
@@ -212,6 +215,11 @@ fn kind_of(what: Option<&str>) -> &'static str {
         Some(what) if what.starts_with("/dev/") => " a device",
         Some(_) => " a file",
     }
+}
+
+/// Returns whether a function drops a value, without being called by a library.
+fn is_drop(frame: &StackFrame) -> bool {
+    frame.origin == FrameOrigin::Std && frame.function.contains("drop_in_place")
 }
 
 /// Returns the function of a library that was called: the outermost one of `inner`.

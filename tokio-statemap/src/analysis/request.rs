@@ -89,6 +89,7 @@ impl Request {
     pub(super) fn advice(self) -> &'static str {
         match self {
             Self::Does(LOOKED_UP) => "Use tokio::net::lookup_host.",
+            Self::Does(DROPPED) => "Drop it in spawn_blocking or on another thread, or in parts.",
             Self::Does(RAN_A_CHILD) => "Use tokio::process.",
             Self::Does(BLOCKED_ON) => "Await the future, or call block_on in spawn_blocking.",
             Self::Does(_) => "Do it more seldom, or in spawn_blocking.",
@@ -172,6 +173,8 @@ const REQUESTS: &[(&[FrameOrigin], &[&str], Request)] = &[
     (&[Std], &["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], Request::Once),
 ];
 
+/// The words for a drop that takes long, which no function in the table stands for.
+pub(super) const DROPPED: &str = "dropped a value";
 const BLOCKED_ON: &str = "waited in block_on";
 const RAN_A_CHILD: &str = "ran another program";
 const LOOKED_UP: &str = "looked a host's name up";

@@ -150,7 +150,7 @@ impl Healthy {
         let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
         let (headline, rest) = match &self.stuck {
             Some(stuck) if stuck.is_owed => {
-                (stuck.headline(), format!("No poll{part} {no_long_poll}{busy}."))
+                (stuck.headline() + &stuck.more(), format!("No poll{part} {no_long_poll}{busy}."))
             }
             stuck => (
                 format!("Nothing held the runtime up{part}: no poll {no_long_poll}{busy}."),

@@ -100,11 +100,12 @@ impl Awaited {
 
     /// Returns whether a wait is for a message or a signal, which nobody owes: a consumer may have nothing to do for any time.
     pub(in crate::analysis) fn is_for_anything_to_do(wait: &Wait) -> bool {
+        // An inlined function may have only the name of its module.
         const NAMES: [&str; 4] = [
-            "tokio::sync::mpsc::",
-            "tokio::sync::broadcast::",
-            "tokio::sync::watch::",
-            "tokio::sync::notify::",
+            "tokio::sync::mpsc",
+            "tokio::sync::broadcast",
+            "tokio::sync::watch",
+            "tokio::sync::notify",
         ];
         any_function(wait, |name| !is_room(Some(name)) && NAMES.iter().any(|of| name.contains(of)))
     }

@@ -1,5 +1,6 @@
 //! Finds what keeps tasks waiting at the end: what they wait for, who holds it, and who used to wake them.
 
+mod asked;
 mod awaited;
 mod come_from;
 mod given_back;
@@ -11,6 +12,7 @@ mod wait_set;
 mod woken_by;
 mod woken_from;
 
+pub(in crate::analysis) use asked::Asked;
 pub(super) use awaited::Awaited;
 pub(in crate::analysis) use come_from::ComeFrom;
 pub(crate) use held_by::{HeldBy, Holds};

@@ -522,6 +522,9 @@ impl Contended {
 
 impl Contended {
     fn advice(&self) -> &'static str {
+        if self.off_worker.is_some() {
+            return "Block in no poll, not in main's either: use the async counterpart, or spawn_blocking.";
+        }
         let is_inside = self.queue.chain.as_ref().is_some_and(Chain::is_inside);
         match self.queue.kind {
             Kind::Lock if self.is_for_a_guard => {
@@ -579,7 +582,9 @@ impl Finding for Contended {
                 let (waits, total) = (count(self.times, "wait"), human_sum(self.total_ns));
                 // The limit may be intended.
                 let begin = match self.queue.kind {
-                    Kind::Permit if self.is_alone => "Nothing held the runtime up, but tasks",
+                    Kind::Permit | Kind::Room if self.is_alone => {
+                        "Nothing held the runtime up, but tasks"
+                    }
                     _ => "Tasks",
                 };
                 Statement::new(format!(

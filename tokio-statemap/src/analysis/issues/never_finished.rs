@@ -9,7 +9,8 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Awaited, HeldBy, Holds, LastWaits, StillThere, WokenFrom, wait_to_the_end, waits_to_the_end,
+    Asked, Awaited, ComeFrom, HeldBy, Holds, LastWaits, StillThere, WokenFrom, wait_to_the_end,
+    waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -41,16 +42,21 @@ pub struct Stuck {
     pub is_owed: bool,
     /// The tasks that it waits for, most likely, if it waits until others end.
     still_there: Option<StillThere>,
+    /// The task that they asked, most likely, if they wait for an answer.
+    asked: Option<Asked>,
 }
 
 impl Stuck {
     pub(in crate::analysis) fn sentence(&self) -> String {
         let (tasks, waited) = (n_tasks_of(self.tasks, self.place), self.waited());
-        let mut said = format!("At the end, {tasks} had waited longest, for {waited}.");
-        if let Some(still_there) = &self.still_there {
-            said.push_str(&format!(" {still_there}"));
-        }
-        said
+        format!("At the end, {tasks} had waited longest, for {waited}.{}", self.more())
+    }
+
+    /// Returns whom they wait for, most likely, as sentences after others.
+    pub(in crate::analysis) fn more(&self) -> String {
+        let still_there = self.still_there.as_ref().map(|there| format!(" {there}"));
+        let asked = self.asked.as_ref().map(|asked| format!(" {asked}"));
+        still_there.unwrap_or_default() + &asked.unwrap_or_default()
     }
 
     /// Returns the first sentence of a verdict, if nothing is worse than this.
@@ -90,6 +96,7 @@ pub struct NeverFinished {
     /// The line at which the task with the longest wait waits: `src/shop.rs:17, Mutex::lock`; `None` if that isn't
     /// known.
     pub at: Option<String>,
+    come_from: ComeFrom,
     held_by: Option<HeldBy>,
     holds: Option<Holds>,
     before: Option<Before>,
@@ -238,6 +245,7 @@ impl Finding for NeverFinished {
                 human(*longest_life_ns),
             ),
         });
+        said.add(self.come_from.to_string());
         if let Some(before) = &self.before {
             said.add(before.sentence());
         }
@@ -385,6 +393,9 @@ pub(super) fn find(
             never.before = never.spots.first().and_then(|spot| Before::find(timeline, spot.task));
         }
         if is_searched {
+            if let Some([line]) = waits.first().map(|wait| wait.lines()).as_deref() {
+                never.come_from = ComeFrom::find(last, line_of(*line));
+            }
             let held_by = |&wait: &&Wait| HeldBy::find(last, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
             let first = waits.first();
@@ -423,15 +434,18 @@ fn most_stuck(
     // The first of equals stays the first.
     crate::util::sort::by_key(&mut others, |(stuck, _)| Reverse(stuck.sum_ns()));
     let mut most = None;
-    let finish = |(stuck, task): (Stuck, Option<TaskKey>)| {
-        let still_there = task.and_then(|task| StillThere::find(last, shutdown, task));
-        Stuck { still_there, ..stuck }
+    let finish = |(stuck, spots): (Stuck, Vec<Spot>)| {
+        let first = spots.first();
+        let still_there = first.and_then(|spot| StillThere::find(last, shutdown, spot.task));
+        let is_asking = first.and_then(wait_of).is_some_and(Awaited::is_answer);
+        let asked = if is_asking { Asked::find(timeline, shutdown, &spots) } else { None };
+        Stuck { still_there, asked, ..stuck }
     };
     for (mut stuck, spots) in others.into_iter().take(MOST_STUCK) {
         let Some(wait) = spots.iter().find_map(wait_of) else {
             // A connection that is idle, most likely, if a library spawned it.
             if !stuck.place.is_of_dependency() {
-                most = most.or(Some((stuck, None)));
+                most = most.or(Some((stuck, Vec::new())));
             }
             continue;
         };
@@ -450,11 +464,10 @@ fn most_stuck(
         let is_at = |row: &WaitRow| stuck.at.as_ref().is_some_and(|at| row.label() == *at);
         stuck.is_owed = spots.iter().all(is_same)
             && waits.lines.iter().any(|row| is_at(row) && is_owed(wait, row));
-        let task = spots.first().map(|spot| spot.task);
         if stuck.is_owed {
-            return Some(finish((stuck, task)));
+            return Some(finish((stuck, spots)));
         }
-        most = most.or(Some((stuck, task)));
+        most = most.or(Some((stuck, spots)));
     }
     most.map(finish)
 }
@@ -559,6 +572,7 @@ impl Found {
                         at: None,
                         is_owed: false,
                         still_there: None,
+                        asked: None,
                     };
                     others.push((stuck, spots.longest.clone()));
                 }
@@ -573,6 +587,7 @@ impl Found {
             total_ns: spots.sum_ns,
             why,
             at: None,
+            come_from: ComeFrom::default(),
             held_by: None,
             holds: None,
             before: None,

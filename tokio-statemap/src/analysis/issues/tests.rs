@@ -51,6 +51,16 @@ fn timeline(mut tasks: Vec<Task>) -> Timeline {
     elsewhere.frames[0].function.function = "async shop::refund".into();
     elsewhere.frames[0].function.line = Some(30);
     timeline.places.waits.push(elsewhere);
+    timeline.places.waits.push(waits_for("tokio::task::join_set::JoinSet<T>::join_next"));
+    for (caller, line, awaited) in [
+        ("async shop::query", 41, waits_for("tokio::sync::semaphore::Semaphore::acquire")),
+        ("async shop::store", 26, waits_for("tokio::sync::semaphore::Semaphore::acquire")),
+        ("async shop::query", 41, without_name(17)),
+        ("async shop::store", 26, without_name(21)),
+        ("async shop::query", 41, without_name(21)),
+    ] {
+        timeline.places.waits.push(called_by(caller, line, awaited));
+    }
     timeline
 }
 
@@ -73,6 +83,30 @@ const FILL: u16 = 14;
 const FILL_WITHIN: u16 = 15;
 const SERVE_WITHIN: u16 = 16;
 const LOCK_ELSEWHERE: u16 = 17;
+const JOIN_NEXT: u16 = 18;
+const PERMIT_OF_QUERY: u16 = 19;
+const PERMIT_OF_STORE: u16 = 20;
+
+/// A lock in a function without a name, which `query` called; further on in the file, in one that `store` called; and in one that
+/// `query` called at the same line.
+const LOCK_OF_QUERY: u16 = 21;
+const LOCK_OF_STORE_BELOW: u16 = 22;
+const LOCK_OF_QUERY_BELOW: u16 = 23;
+
+fn called_by(caller: &str, line: u32, awaited: Wait) -> Wait {
+    let mut wait = waits_for("");
+    let outer = &mut wait.frames[0];
+    (outer.function.function, outer.function.line) = (caller.into(), Some(line));
+    outer.awaits = awaited.frames;
+    wait
+}
+
+fn without_name(line: u32) -> Wait {
+    let mut wait = waits_for("tokio::sync::mutex::Mutex<T>::lock");
+    let function = &mut wait.frames[0].function;
+    (function.function, function.line) = ("an async fn".into(), Some(line));
+    wait
+}
 
 /// At that line, and in a function called there that waits, too.
 fn within_the_line(name: &str) -> Wait {
@@ -650,4 +684,104 @@ fn who_got_a_mutex_last_and_does_not_give_it_back_is_named() {
     let mut next = got(4, S + 200 * MS, spawned(3), SLEEP);
     next.polls[0] = next.polls[0].waits_at(WaitId::new(LOCK_PAST_IT));
     assert!(!is_kept(vec![keeper(), next]), "the other line");
+}
+
+#[test]
+fn functions_without_a_name_are_one_only_if_both_were_called_at_one_line() {
+    let place = at("src/shop.rs", 7);
+    let queue = || vec![main(SLEEP), task(2, place, LOCK_OF_QUERY), task(3, place, LOCK_OF_QUERY)];
+    let (_, text) = said([queue(), vec![task(4, place, LOCK_OF_QUERY_BELOW)]].concat());
+    assert!(text.contains("task-4 may hold what is awaited at src/shop.rs:17"), "{text}");
+    let (_, text) = said([queue(), vec![task(4, place, LOCK_OF_STORE_BELOW)]].concat());
+    assert!(!text.contains("may hold what is awaited"), "{text}");
+    assert!(text.contains("It isn't known who holds it."), "{text}");
+}
+
+#[test]
+fn a_queue_says_where_its_tasks_came_from() {
+    let place = at("src/shop.rs", 7);
+    let mut tasks: Vec<_> = (1..4).map(|id| task(id, place, PERMIT_OF_QUERY)).collect();
+    tasks.extend([task(4, place, PERMIT_OF_STORE), main(SLEEP)]);
+    let (kind, text) = said(tasks);
+    assert_eq!(kind, NEVER_FINISHED, "{text}");
+    assert!(
+        text.contains(" They came there from src/shop.rs:41 (3), src/shop.rs:26 (1)."),
+        "{text}"
+    );
+    let (_, text) = said((1..4).map(|id| task(id, place, PERMIT)).chain([main(SLEEP)]).collect());
+    assert!(!text.contains("They came there"), "no function called theirs: {text}");
+}
+
+#[test]
+fn a_task_that_waits_for_others_to_end_leads_to_them() {
+    let place = at("src/shop.rs", 7);
+    let child = |id, wait| Task { parent: Some(TaskKey::Spawned(1)), ..task(id, place, wait) };
+    let outside = || vec![main(SLEEP), task(9, at("src/server.rs", 1), ACCEPT)];
+    let joins = || vec![task(1, at("src/main.rs", 3), JOIN_NEXT)];
+    let (kind, text) = said([outside(), joins(), vec![child(2, READ), child(3, READ)]].concat());
+    assert_eq!(kind, None, "{text}");
+    let there =
+        "Of the tasks that task-1 spawned, 2 tasks still live and wait at src/shop.rs:17, Read.";
+    assert!(text.contains(there), "{text}");
+    let (_, text) = said([outside(), joins(), vec![task(2, place, READ)]].concat());
+    assert!(!text.contains("still live"), "another one spawned it: {text}");
+}
+
+#[test]
+fn whoever_was_asked_by_all_that_wait_for_an_answer_is_named() {
+    let place = at("src/shop.rs", 7);
+    let asks = |id| {
+        let mut task = task(id, place, ANSWER);
+        task.polls[0] = task.polls[0].ended(S + id * MS + 9000);
+        task
+    };
+    let woken = |by: u64| {
+        let ready_ns = S + by * MS + 500;
+        let poll = Poll::open(ready_ns + 20_000, 1, Some(1)).ended(ready_ns + 30_000);
+        let by = Some(WokenBy::Task(TaskKey::Spawned(by)));
+        poll.ready(Some(ready_ns)).by(by).waits_at(WaitId::new(SLEEP))
+    };
+    let asked = |by: &[u64]| Task {
+        polls: by.iter().map(|&by| woken(by)).collect(),
+        ..task(9, at("src/actor.rs", 1), SLEEP)
+    };
+    let with = |by: &[u64]| said(vec![main(SLEEP), asks(1), asks(2), asks(3), asked(by)]);
+    let (kind, text) = with(&[1, 2, 3]);
+    assert_eq!(kind, None, "{text}");
+    let named =
+        "Before they waited, each of them woke task-9, which waits at src/shop.rs:17, Sleep.";
+    assert!(text.contains(named), "{text}");
+    let (_, text) = with(&[1, 2]);
+    assert!(text.contains("2 of these 3 woke task-9"), "{text}");
+    let (_, text) = with(&[1]);
+    assert!(!text.contains("woke task-9"), "{text}");
+}
+
+#[test]
+fn tasks_that_all_waited_once_are_no_queue() {
+    let waited = |id, from_ns: u64, for_ns| {
+        let mut task = task(id, at("src/shop.rs", 7), LOCK);
+        task.polls[0] = Poll::open(from_ns, 0, Some(0)).ended(from_ns).waits_at(WaitId::new(LOCK));
+        task.polls.push(Poll::open(from_ns + for_ns, 0, Some(0)).ended(from_ns + for_ns + 1000));
+        Task { terminated_ns: Some(from_ns + for_ns + 1000), ..task }
+    };
+    let at_once = (1..20).map(|id| waited(id, S, S)).chain([main(SLEEP)]).collect();
+    assert_eq!(said(at_once).0, None);
+    let in_turn = (1..20).map(|id| waited(id, S + id * S / 4, S)).chain([main(SLEEP)]).collect();
+    assert_eq!(said(in_turn).0, QUEUE);
+}
+
+#[test]
+fn a_poll_of_main_that_goes_on_is_told_with_the_queue() {
+    let place = at("src/shop.rs", 7);
+    let blocks = |from_ns| Task { polls: vec![Poll::open(from_ns, 9, None)], ..main(0) };
+    let queue = || vec![task(2, place, SEND), task(3, place, SEND)];
+    let (kind, text) = said([queue(), vec![blocks(S)]].concat());
+    assert_eq!(kind, QUEUE, "{text}");
+    assert!(
+        text.contains(" A poll of main still ran at the end, after 9.00 s, on a thread"),
+        "{text}"
+    );
+    let (_, text) = said([queue(), vec![blocks(9 * S)]].concat());
+    assert!(!text.contains("A poll of main"), "the queue is older: {text}");
 }
