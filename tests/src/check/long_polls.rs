@@ -105,6 +105,13 @@ impl LongPolls {
                 return Err(format!("`exhaustedPool` is at {location}"));
             }
         }
+        if let Some(work) = record.get("poolWork") {
+            let [ended, ended_on, _, delay] = numbers::<4>(work)?;
+            let run_delay = record.get("runDelayNs").map_or(Ok(0), number)?;
+            if ended < ended_on || delay > run_delay {
+                return Err(format!("`poolWork` is {work}"));
+            }
+        }
         if let Some(queue) = record.get("poolQueue") {
             let changes = queue.as_array().filter(|changes| !changes.is_empty());
             let changes = changes.ok_or("`poolQueue` is no list, or empty")?;

@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and values of the format.
-const NAMES: [&str; 37] = [
+const NAMES: [&str; 38] = [
     "time",
     "entity",
     "state",
@@ -87,6 +87,7 @@ const NAMES: [&str; 37] = [
     "cpuLimit",
     "clock",
     "exhaustedPool",
+    "poolWork",
     "version",
     "poolQueue",
 ];

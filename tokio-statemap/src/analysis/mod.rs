@@ -73,7 +73,7 @@ pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;
 pub use issues::{
     BusyWorkers, Contended, Evidence, Explanation, InPlace, Issue, LongPollIssue, MaybeLeaked,
-    NeverFinished, PoolShortage, Stall, Starved, Stuck, WhyNever,
+    NeverFinished, OwnThreads, PoolShortage, Stall, Starved, Stuck, WhyNever,
 };
 pub use lengths::Lengths;
 pub use let_go::LetGo;

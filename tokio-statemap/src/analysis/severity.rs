@@ -30,7 +30,7 @@ pub(crate) fn severity(report: &Report) -> Severity {
         // As within a report, tasks that certainly hang come before polls that delayed others for a shorter time.
         Issue::NeverFinished(never) if never.is_sure() => return (6, never.waited_ns.into()),
         Issue::Contended(queue) if queue.is_by_itself() => return (6, queue.total_ns),
-        Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) => 5,
+        Issue::BusyWorkers(_) | Issue::ExhaustedPool(_) | Issue::OwnThreads(_) => 5,
         Issue::NeverFinished(_) | Issue::Contended(_) => 4,
         Issue::MaybeLeaked(_) => 3,
         Issue::Starved(_) | Issue::InPlace(_) => 2,

@@ -170,6 +170,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         },
         ..Timeline::empty()
     };
+    (timeline.pool.ended, timeline.pool.ended_on) = facts.ended_in_pool();
     timeline.pool.exhausted = facts.exhausted_pool().ok_or("there are too many names of files")?;
     timeline.pool.queue = facts.pool_queue();
     timeline.long_polls.sampling = facts.sampling();

@@ -106,7 +106,7 @@ pub(super) fn find(
 }
 
 /// Returns where tasks waited longest in sum for blocking tasks.
-fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
+pub(super) fn waits_for_blocking_tasks(timeline: &Timeline) -> Option<String> {
     let mut by_wait = vec![0_u128; timeline.places.waits.len()];
     for task in timeline.tasks.seen() {
         for pair in task.polls.windows(2) {

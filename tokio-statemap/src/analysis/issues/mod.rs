@@ -10,6 +10,7 @@ mod leak;
 mod long_polls;
 mod meanwhile;
 mod never_finished;
+mod own_threads;
 mod stall;
 mod starved;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use in_place::InPlace;
 pub use leak::MaybeLeaked;
 pub use long_polls::LongPollIssue;
 pub use never_finished::{NeverFinished, Stuck, WhyNever};
+pub use own_threads::OwnThreads;
 pub use stall::Stall;
 pub use starved::Starved;
 
@@ -67,6 +69,8 @@ pub enum Issue {
     Contended(Box<Contended>),
     /// A task that awaits several things at once stood still in `block_in_place`.
     InPlace(Box<InPlace>),
+    /// Threads of the blocking pool took the processors from the workers.
+    OwnThreads(Box<OwnThreads>),
 }
 
 impl Issue {
@@ -81,6 +85,7 @@ impl Issue {
             Self::ExhaustedPool(pool) => &**pool,
             Self::Contended(contended) => &**contended,
             Self::InPlace(in_place) => &**in_place,
+            Self::OwnThreads(threads) => &**threads,
         }
     }
 
@@ -207,6 +212,11 @@ pub(super) fn find(
             let is_worst = u128::from(pool.pool.waited_ns) > all_ns;
             let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
             issues.push((rank, Issue::ExhaustedPool(Box::new(pool))));
+        }
+        if let Some(threads) = own_threads::find(timeline, facts, has_long_polls) {
+            let is_worst = u128::from(threads.workers_waited_ns) > all_ns;
+            let rank = if is_worst { Rank::WorstOverload } else { Rank::Overload };
+            issues.push((rank, Issue::OwnThreads(Box::new(threads))));
         }
         let last = LastWaits::find(timeline, Shutdown::from_timeline(timeline));
         let found = never_finished::find(timeline, facts.spelling, waits, &last);

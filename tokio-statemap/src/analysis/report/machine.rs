@@ -55,8 +55,14 @@ impl Report {
                 None => " while others ran, in sum",
             };
             let waited = human(machine.run_delay_ns);
+            let of_pool = match is_worth_it(machine.pool_delay_ns, detail_ns) {
+                true => {
+                    format!(" {} of it were in the blocking pool.", human(machine.pool_delay_ns))
+                }
+                false => String::new(),
+            };
             sentences.push(format!(
-                "{the_detail} program's threads waited {waited} for a processor{why}."
+                "{the_detail} program's threads waited {waited} for a processor{why}.{of_pool}"
             ));
         }
         if is_worth_it(machine.stolen_ns, detail_ns) {

@@ -55,6 +55,9 @@ pub(crate) struct Facts {
     no_stacks: NoStacks,
     #[serde(default)]
     pub(in crate::statemap) waits_not_kept: Number,
+    /// `[ended, endedOn, cpu, runDelay]`
+    #[serde(default)]
+    pool_work: (Number, Number, Number, Number),
     #[serde(default)]
     exhausted_pool: Option<PoolEntry>,
     #[serde(default)]
@@ -85,6 +88,9 @@ impl Facts {
         if !self.pool_queue.is_sorted_by(|before, next| before.0.0 < next.0.0) {
             return Err("`poolQueue` must go by time".to_owned());
         }
+        if self.pool_work.3.0 > self.run_delay_ns.0 {
+            return Err("`poolWork` must have a wait that is no more than `runDelayNs`".to_owned());
+        }
         match self.run_delay_ns.0.checked_add(self.stolen_ns.0) {
             Some(_) => Ok(()),
             None => Err("`runDelayNs` and `stolenNs` are over 2^64 in sum".to_owned()),
@@ -99,6 +105,8 @@ impl Facts {
     pub(in crate::statemap) fn machine(&self) -> MachineTime {
         MachineTime {
             run_delay_ns: self.run_delay_ns.0,
+            pool_cpu_ns: self.pool_work.2.0,
+            pool_delay_ns: self.pool_work.3.0,
             stolen_ns: self.stolen_ns.0,
             limit: self.cpu_limit.map(|(millis, stops, stopped_ns)| CpuLimit {
                 millis: millis.0,
@@ -117,6 +125,11 @@ impl Facts {
     }
 
     /// Returns the exhaustion of the blocking pool; `None` if there are too many names of files.
+    /// Returns the number of blocking tasks that ended, and of the threads on which they did.
+    pub(in crate::statemap) fn ended_in_pool(&self) -> (u64, u64) {
+        (self.pool_work.0.0, self.pool_work.1.0)
+    }
+
     pub(in crate::statemap) fn exhausted_pool(&self) -> Option<Option<ExhaustedPool>> {
         let Some((threads, most_waiting, waited, longest, tasks, ran, others, location)) =
             &self.exhausted_pool

@@ -45,6 +45,11 @@ pub(super) fn header(
     head.add("taskHooks", &timeline.settings.task_hooks);
     head.add("scheduleLatency", &timeline.settings.schedule_latency);
     machine_and_samples(timeline, &mut head);
+    let (machine, pool) = (&timeline.machine, &timeline.pool);
+    let work = [pool.ended, pool.ended_on, machine.pool_cpu_ns, machine.pool_delay_ns];
+    if work != [0; 4] {
+        head.add("poolWork", &work.map(Number));
+    }
     if let Some(pool) = &timeline.pool.exhausted {
         head.add("exhaustedPool", &exhausted_pool(pool));
     }

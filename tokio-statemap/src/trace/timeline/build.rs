@@ -263,12 +263,18 @@ impl Builder {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
-        let (mut readings, mut pool) = (Vec::new(), Vec::new());
+        let (mut readings, mut pool, mut of_pool) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ended, mut ended_on) = (0, 0);
         for (number, mut thread) in self.threads {
             // A thread without events in a window stays as it was at the window's start.
             if let Some(&(window, _)) = thread.carried.back() {
                 let from = self.windows.get(window).map_or(0, |window| window.0);
                 thread.enter_window(number, from, &self.windows, &mut self.tasks);
+            }
+            if thread.claims.is_empty() && thread.polls.is_empty() {
+                of_pool.push(number);
+                ended += thread.pool.ended;
+                ended_on += u64::from(thread.pool.ended > 0);
             }
             pool.append(&mut thread.pool.seen);
             if let Some(of_thread) = thread.readings.take() {
@@ -303,6 +309,8 @@ impl Builder {
         }
         let pool = seen_of_pool;
         let pool = BlockingPool {
+            ended,
+            ended_on,
             threads: blocking_threads,
             queue: pool_queue::over_time(&pool),
             exhausted: exhausted(pool, &self.windows, long_poll),
@@ -331,7 +339,8 @@ impl Builder {
         crate::util::sort::by_key(&mut tasks, |task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
-        let machine = machine(&mut readings, &mut Steal::new(steal));
+        let is_of_pool = |thread| of_pool.contains(&thread);
+        let machine = machine(&mut readings, &mut Steal::new(steal), &is_of_pool);
         let causes = causes(&readings, &tasks, long_poll);
         Built { tasks, quiet: known, workers, handovers, causes, machine, pool }
     }

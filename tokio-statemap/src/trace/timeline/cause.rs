@@ -110,10 +110,20 @@ pub(super) fn causes(
 }
 
 /// Attributes the time taken by the host to the threads' unexplained time. Returns the time that
-/// the machine took from all threads.
-pub(super) fn machine(readings: &mut [(u32, Box<Readings>)], steal: &mut Steal) -> MachineTime {
+/// the machine took from all threads. `is_of_pool` tells which are threads of the blocking pool.
+pub(super) fn machine(
+    readings: &mut [(u32, Box<Readings>)],
+    steal: &mut Steal,
+    is_of_pool: &dyn Fn(u32) -> bool,
+) -> MachineTime {
     let mut machine = MachineTime::default();
-    for (_, readings) in readings {
+    for (thread, readings) in readings {
+        if is_of_pool(*thread) {
+            machine.pool_cpu_ns += readings.cpu_ns;
+            for stretch in &readings.stretches {
+                machine.pool_delay_ns += stretch.run_delay_ns;
+            }
+        }
         for stretch in &mut readings.stretches {
             let unexplained_ns = stretch.unexplained_ns();
             stretch.stolen_ns = steal.take(stretch.from_ns, stretch.to_ns, unexplained_ns);
@@ -139,6 +149,8 @@ pub(super) struct Readings {
     idle_since_ns: Option<u64>,
     idle: Vec<(u64, u64)>,
     stretches: Vec<Stretch>,
+    /// The processor time in these stretches.
+    cpu_ns: u64,
 }
 
 /// The time of a thread between two readings.
@@ -229,6 +241,7 @@ impl Readings {
             let switches = switches.map(|(last, now)| Switches::between(last, now));
             let Switches { voluntary, major_faults, .. } = switches.unwrap_or_default();
             let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(parked_ns);
+            self.cpu_ns = self.cpu_ns.saturating_add(cpu_ns);
             self.stretches.push(Stretch {
                 from_ns: last.time_ns,
                 to_ns: time_ns,
@@ -362,7 +375,7 @@ mod tests {
         polls: &[(u64, u64)],
     ) -> Vec<Option<PollCause>> {
         let mut all = [(0, Box::new(readings))];
-        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]));
+        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]), &|_| false);
         causes_of(&all[0].1, polls)
     }
 
@@ -479,7 +492,7 @@ mod tests {
         let cause = causes_of(&readings, &[(0, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.taken_ns()), (10 * MS, 0));
         let steal = &mut Steal::new(&[(0, 0), (100 * MS, 100 * MS)]);
-        let machine = machine(&mut [(0, Box::new(readings))], steal);
+        let machine = machine(&mut [(0, Box::new(readings))], steal, &|_| false);
         assert_eq!((machine.run_delay_ns, machine.stolen_ns), (80 * MS, 0));
     }
 

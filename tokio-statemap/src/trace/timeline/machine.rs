@@ -13,6 +13,10 @@ pub struct MachineTime {
     /// The time that threads were ready to run while others ran, or while a limit of their control
     /// group was reached, in ns.
     pub run_delay_ns: u64,
+    /// The part of it for which threads of the blocking pool were ready, in ns.
+    pub pool_delay_ns: u64,
+    /// The processor time of the threads of the blocking pool, in ns, as far as it was read.
+    pub pool_cpu_ns: u64,
     /// The time for which the host of a virtual machine took processors from threads, in ns: at
     /// most what the kernel counted.
     pub stolen_ns: u64,

@@ -33,6 +33,10 @@ const FEW: u64 = 2;
 pub struct BlockingPool {
     /// The threads, in the order in which they were first seen.
     pub threads: Vec<BlockingThread>,
+    /// The number of blocking tasks that ended, as far as the events are kept.
+    pub ended: u64,
+    /// The number of threads on which these ended.
+    pub ended_on: u64,
     /// The exhaustion of the pool, if tasks had to wait for its threads.
     pub exhausted: Option<ExhaustedPool>,
     /// The length of the queue over time: the time of each change in ns, and the number of queued
@@ -69,6 +73,8 @@ pub struct ExhaustedPool {
 #[derive(Debug, Default)]
 pub(super) struct PoolObserver {
     pub(super) seen: Vec<Seen>,
+    /// The number of tasks that ended on the thread.
+    pub(super) ended: u64,
     /// The start of the current task, if it is known.
     runs_since_ns: Option<u64>,
 }
@@ -100,6 +106,7 @@ impl PoolObserver {
 
     /// Records the end of a task that may belong to the pool.
     pub(super) fn terminated(&mut self, task: u64, time_ns: u64) {
+        self.ended += 1;
         let of_it = self.seen.last_mut().filter(|seen| {
             seen.queue.ended.is_some() && seen.task.is_none() && seen.queue.time_ns == time_ns
         });
