@@ -7,6 +7,12 @@ mod idle_threads;
 mod live_tasks;
 mod memory;
 mod page_memory;
+#[cfg(all(
+    tokio_unstable,
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod table_of_wakers;
 
 use tests::allocations::Counting;
 

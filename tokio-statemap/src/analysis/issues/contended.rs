@@ -101,12 +101,10 @@ pub(super) fn find(
             if !is_one || told.contains(&row.label()) {
                 return None;
             }
-            // Many that waited once, at the start, are no queue.
-            if !is_still && 2 * places.waited_ns(row) < kept_ns {
-                return None;
-            }
             let is_crowded = row.total_ns >= MANY * kept_ns;
-            Some((row, Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?))
+            let queue = Queue::find(timeline, shutdown, (&places, last), row, is_crowded)?;
+            // Many that waited once, at the start, are no queue.
+            (is_still || 2 * places.waited_ns(row) >= kept_ns).then_some((row, queue))
         });
         let Some((row, queue)) = worst else { continue };
         // Two kinds of waits at one line may have the same name.
