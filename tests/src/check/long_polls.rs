@@ -106,9 +106,9 @@ impl LongPolls {
             }
         }
         if let Some(work) = record.get("poolWork") {
-            let [ended, ended_on, _, delay] = numbers::<4>(work)?;
+            let [ended, ended_on, _, of_pool, of_workers] = numbers::<5>(work)?;
             let run_delay = record.get("runDelayNs").map_or(Ok(0), number)?;
-            if ended < ended_on || delay > run_delay {
+            if ended < ended_on || of_pool + of_workers > run_delay {
                 return Err(format!("`poolWork` is {work}"));
             }
         }

@@ -4,7 +4,6 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::blocking_cause::{BlockingCause, PageFaults};
-use super::place::source_line;
 use super::request::{is_of_watch, wakes_tasks};
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 use crate::util::map::Map;
@@ -106,9 +105,10 @@ pub(super) fn internal_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 
     let mut waited_ns: u64 = 0;
     // The wait that the last sample shows may have gone on to the end.
     let mut rest_ns = 0;
+    let is_given_away = timeline.handover_of(poll).is_some();
     for (sample, since_ns) in weighted(timeline, poll) {
         rest_ns = 0;
-        if is_internal(sample) || is_in_place(sample) {
+        if is_internal(sample) || is_given_away && is_in_place(sample) {
             waited_ns = waited_ns.saturating_add(since_ns);
             rest_ns = end_ns.saturating_sub(sample.at_ns);
         }
@@ -116,8 +116,8 @@ pub(super) fn internal_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 
     waited_ns.saturating_add(rest_ns)
 }
 
-/// Returns whether a sample shows the poll in `block_in_place`, which gives the worker away. Another thread may have no processor to
-/// take it.
+/// Returns whether a sample shows the poll in `block_in_place`, which gives the worker away. The thread that takes it may have no
+/// processor at first.
 fn is_in_place(sample: &PollSample) -> bool {
     let is_it = |frame: &StackFrame| {
         frame.origin == FrameOrigin::Runtime
@@ -367,9 +367,13 @@ pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
 /// Returns whether a caller is the function itself, or the one around a closure, at the same line.
 pub(super) fn tells_no_more(caller: &StackFrame, inner: &StackFrame) -> bool {
     // A function and its closure may have the same file by paths from different folders.
+    let is_file = |file: &Option<Arc<str>>, of: &Option<Arc<str>>| match (file, of) {
+        (Some(file), Some(of)) => file.ends_with(&**of) || of.ends_with(&**file),
+        _ => false,
+    };
     let is_at_line = caller.line.is_some()
         && caller.line == inner.line
-        && source_line(caller) == source_line(inner);
+        && (caller.file == inner.file || is_file(&caller.file, &inner.file));
     is_same(caller, inner) || is_at_line
 }
 

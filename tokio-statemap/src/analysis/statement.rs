@@ -222,13 +222,13 @@ pub(super) fn off_worker_sentence(longest: Option<&LongPoll>) -> String {
         true => "main".to_owned(),
         false => place_name(longest.place),
     };
-    let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
+    let least = if longest.is_cut { "at least " } else { "" };
     let length = own_and_wall(longest.own_ns, longest.length_ns);
     let in_function = longest.frame.as_ref().map(function_name);
     let in_function = in_function.map(|name| format!(", in {name}")).unwrap_or_default();
     match longest.is_running {
         true => format!(
-            "A poll of {name} still ran at the end, after {length}{in_function}, on a thread that isn't a worker."
+            "A poll of {name} still ran at the end, after {least}{length}{in_function}, on a thread that isn't a worker."
         ),
         false => format!(
             "The longest poll of {name} took {least}{length}{in_function}, on a thread that isn't a worker."

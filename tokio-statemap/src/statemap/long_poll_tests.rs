@@ -55,6 +55,7 @@ fn full() -> Timeline {
     (timeline.pool.ended, timeline.pool.ended_on) = (9, 2);
     timeline.machine = MachineTime {
         run_delay_ns: 5,
+        workers_delay_ns: 1,
         pool_delay_ns: 4,
         pool_cpu_ns: 7,
         stolen_ns: 0,
@@ -220,7 +221,7 @@ fn a_file_of_an_earlier_version_is_read() {
 #[test]
 fn how_it_is_written() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
-    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"clock":[3,"2305843009213693952",true,false],"stacks":"on","runDelayNs":5,"droppedSamples":1,"noStacks":{"noProc":3,"memoryDenied":"18446744073709551615"},"poolWork":[9,2,7,4],"exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
+    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"clock":[3,"2305843009213693952",true,false],"stacks":"on","runDelayNs":5,"droppedSamples":1,"noStacks":{"noProc":3,"memoryDenied":"18446744073709551615"},"poolWork":[9,2,7,4,1],"exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
     assert!(text.contains(header), "{text}");
     for list in [
         r#""causes":[[0,200,1,195,2,0,7,2],[0,500,1,395,2,0,7,2]],"#,
@@ -251,7 +252,8 @@ fn what_cannot_be_is_refused() {
         ("\"clock\":[3,", "\"clock\":[3,3,", "invalid type"),
         ("\"clock\":[3,", "\"clock\":[-3,", "is no whole number"),
         ("true,false],\"stacks\"", "true,0],\"stacks\"", "invalid type"),
-        ("\"poolWork\":[9,2,7,4]", "\"poolWork\":[9,2,7,6]", "no more than `runDelayNs`"),
+        ("\"poolWork\":[9,2,7,4,1]", "\"poolWork\":[9,2,7,5,1]", "no more than `runDelayNs`"),
+        ("\"poolWork\":[9,", "\"poolWork\":[1,", "no more threads than tasks"),
         ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[2,2,", "invalid type"),
         ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[-2,", "is no whole number"),
         ("\"runDelayNs\":5", "\"poolQueue\":[[5,1],[5,0]]", "`poolQueue` must go by time"),

@@ -16,8 +16,9 @@ pub(in crate::analysis) struct Asked {
     task: TaskKey,
     /// The number of tasks that woke it.
     by: u64,
-    /// The number of tasks that wait.
+    /// The number of tasks of which this is known, and of those that wait.
     of: u64,
+    all: u64,
     /// The lines at which it waits; `None` if it doesn't, or if they aren't known.
     at: Option<String>,
 }
@@ -26,11 +27,11 @@ pub(in crate::analysis) struct Asked {
 const LEAST: usize = 2;
 
 impl Asked {
-    /// Finds it for tasks that wait since these moments. `None` if it isn't one for most of them.
+    /// Finds it for `all` tasks, of which those that have waited longest wait since these moments. `None` if it isn't one for most of them.
     pub(in crate::analysis) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
-        waiting: &[Spot],
+        (waiting, all): (&[Spot], u64),
     ) -> Option<Self> {
         // Each with its last poll, in the order of tasks.
         let mut last_polls: Vec<(TaskKey, u64, u64)> = Vec::new();
@@ -71,16 +72,19 @@ impl Asked {
             path.unwrap_or_else(|| place_label(wait))
         };
         let at = wait.map(lines).filter(|at| !at.is_empty());
-        Some(Self { task, by: most_by as u64, of: last_polls.len() as u64, at })
+        Some(Self { task, by: most_by as u64, of: last_polls.len() as u64, all, at })
     }
 }
 
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { task, by, of, at } = self;
-        match by == of {
-            true => write!(f, "Before they waited, each of them woke {task}")?,
-            false => write!(f, "Before they waited, {by} of these {of} woke {task}")?,
+        let Self { task, by, of, all, at } = self;
+        match (by == of, of == all) {
+            (true, true) => write!(f, "Before they waited, each of them woke {task}")?,
+            (false, true) => write!(f, "Before they waited, {by} of these {of} woke {task}")?,
+            (_, false) => {
+                write!(f, "Before they waited, {by} of the {of} that waited longest woke {task}")?;
+            }
         }
         match at {
             Some(at) => write!(f, ", which waits at {}.", clean(at)),

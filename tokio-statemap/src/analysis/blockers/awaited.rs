@@ -107,7 +107,15 @@ impl Awaited {
             "tokio::sync::watch",
             "tokio::sync::notify",
         ];
-        any_function(wait, |name| !is_room(Some(name)) && NAMES.iter().any(|of| name.contains(of)))
+        let is_it = |name: &str| {
+            let plain = without_types(name);
+            // An inlined function of a bounded channel may send as well.
+            let may_send =
+                is_room(Some(name)) || plain.starts_with("an async fn of tokio::sync::mpsc");
+            !may_send && NAMES.iter().any(|of| plain.contains(of))
+        };
+        let mut chains = wait.chains().into_iter();
+        chains.any(|chain| chain.last().is_some_and(|leaf| is_it(&leaf.function)))
     }
 
     /// Returns whether a wait is for other tasks to end.
@@ -192,10 +200,10 @@ impl Awaited {
     }
 }
 
-/// Returns the types of a function whose name has no path, as that of an inlined function: `poll<tokio::net::tcp::stream::TcpStream>`.
+/// Returns the types of a poll whose name has no path, as that of an inlined function: `poll<tokio::net::tcp::stream::TcpStream>`.
 fn within_bare(name: &str) -> &str {
     match name.split_once('<') {
-        Some((bare, types)) if !bare.is_empty() && !bare.contains(':') => types,
+        Some((bare, types)) if bare == "poll" || bare.starts_with("poll_") => types,
         _ => name,
     }
 }
@@ -223,6 +231,7 @@ mod tests {
             ("poll<tokio::net::tcp::stream::TcpStream>", Awaited::Outside),
             ("poll<&mut tokio::net::tcp::stream::TcpStream>", Awaited::Outside),
             ("poll<shop::Cart>", Awaited::Task),
+            ("lock<tokio::net::tcp::stream::TcpStream>", Awaited::Task),
             ("<tokio::time::sleep::Sleep as Future>::poll", Awaited::Outside),
             ("shop::Reads<tokio::net::tcp::stream::TcpStream>::next", Awaited::Task),
         ] {

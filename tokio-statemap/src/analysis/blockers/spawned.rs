@@ -10,13 +10,15 @@ use crate::analysis::waits::path::path_of_several;
 use crate::analysis::waits::place_label;
 use crate::trace::timeline::{Shutdown, TaskKey};
 use crate::util::clean::clean;
-use crate::util::quantity::count;
 
-/// The tasks that a task spawned which waits until others end, and that wait themselves at the end.
+/// The tasks that a task spawned which waits until others end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::analysis) struct StillThere {
     by: TaskKey,
-    tasks: u64,
+    /// The number of those that wait at the end.
+    waiting: u64,
+    /// The number of the others that live.
+    others: u64,
     /// The lines at which they wait, each with their number, the most first.
     at: Vec<(String, u64)>,
 }
@@ -25,7 +27,7 @@ pub(in crate::analysis) struct StillThere {
 const MOST: usize = 2;
 
 impl StillThere {
-    /// Finds those that the task spawned. `None` if it waits for something else, or if there are none.
+    /// Finds those that the task spawned. `None` if it waits for something else, or if none of them waits at a known line.
     pub(in crate::analysis) fn find(
         last: &LastWaits<'_>,
         shutdown: Shutdown,
@@ -36,23 +38,32 @@ impl StillThere {
         if !Awaited::is_for_ends(wait) {
             return None;
         }
-        let mut found = Self { by, tasks: 0, at: Vec::new() };
+        let mut found = Self { by, waiting: 0, others: 0, at: Vec::new() };
         let mut children = Vec::new();
         for task in timeline.tasks.one_by_one() {
-            if task.parent == Some(by) && wait_to_the_end(timeline, shutdown, &task).is_some() {
-                children.push(task.key);
+            if task.parent != Some(by) {
+                continue;
+            }
+            match wait_to_the_end(timeline, shutdown, &task) {
+                Some(_) => children.push(task.key),
+                None => found.others += u64::from(task.terminated_ns.is_none()),
             }
         }
         crate::util::sort::sort(&mut children);
         for (wait, spots) in last.long(0) {
             let is_child = |spot: &&Spot| children.binary_search(&spot.task).is_ok();
             let waiting = spots.iter().filter(is_child).count() as u64;
-            if waiting > 0 {
-                let path = wait.frames.first().and_then(path_of_several);
-                found.at.push((path.unwrap_or_else(|| place_label(wait)), waiting));
+            if waiting == 0 {
+                continue;
+            }
+            let path = wait.frames.first().and_then(path_of_several);
+            let at = path.unwrap_or_else(|| place_label(wait));
+            match found.at.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, number)) => *number += waiting,
+                None => found.at.push((at, waiting)),
             }
         }
-        found.tasks = children.len() as u64;
+        found.waiting = children.len() as u64;
         crate::util::sort::by_key(&mut found.at, |(at, tasks)| (Reverse(*tasks), at.clone()));
         (!found.at.is_empty()).then_some(found)
     }
@@ -60,16 +71,20 @@ impl StillThere {
 
 impl fmt::Display for StillThere {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { by, tasks, at } = self;
-        let (lived, wait) = if *tasks == 1 { ("lives", "waits") } else { ("live", "wait") };
-        write!(f, "Of the tasks that {by} spawned, {} still {lived}", count(*tasks, "task"))?;
+        let Self { by, waiting, others, at } = self;
+        let wait = if *waiting == 1 { "waits" } else { "wait" };
+        write!(f, "Of the tasks that {by} spawned, {waiting} still {wait}")?;
         for (nth, (at, of)) in at.iter().take(MOST).enumerate() {
-            match (nth, of == tasks) {
-                (0, true) => write!(f, " and {wait} at {}", clean(at))?,
+            match (nth, of == waiting) {
+                (0, true) => write!(f, " at {}", clean(at))?,
                 (0, false) => write!(f, ": {of} at {}", clean(at))?,
                 _ => write!(f, ", {of} at {}", clean(at))?,
             }
         }
-        f.write_str(".")
+        match others {
+            0 => f.write_str("."),
+            1 => f.write_str("; another one lives, too."),
+            n => write!(f, "; {n} others live, too."),
+        }
     }
 }

@@ -148,7 +148,7 @@ pub(super) fn find(
                 poll.is_running && row.none_ended_for_ns.is_some_and(is_as_long)
             }),
             come_from: match row.none_ended_for_ns {
-                Some(_) => ComeFrom::find(last, (&row.at, row.awaits.as_deref())),
+                Some(_) => ComeFrom::find(last, (&row.at, row.awaits.as_deref()), &|_| true),
                 None => ComeFrom::default(),
             },
             is_poll_as_long: row.none_ended_for_ns.is_some_and(|ns| running_ns >= ns / 2),
@@ -166,13 +166,15 @@ fn is_another_still(row: &WaitRow, other: &WaitRow) -> bool {
     is_long && !std::ptr::eq(other, row)
 }
 
-/// Returns whether a holder waits for a message, which nobody owes it.
-fn is_idle(holder: &Holder) -> bool {
+/// Returns whether the holder of a lock waits at the same line for a message, most likely by a receiver that the lock guards: nobody
+/// owes it a message.
+fn is_idle(holder: &Holder, row: &WaitRow) -> bool {
     const MESSAGES: [&str; 3] =
         ["tokio::sync::mpsc::", "tokio::sync::broadcast::", "tokio::sync::watch::"];
     let is_message =
         |name: &str| name.contains("Receiver") && MESSAGES.iter().any(|of| name.contains(of));
-    !holder.is_for_room && holder.awaits.as_deref().is_some_and(is_message)
+    let is_at_line = (&holder.at.file, holder.at.line) == (&row.at.file, row.at.line);
+    is_at_line && !holder.is_for_room && holder.awaits.as_deref().is_some_and(is_message)
 }
 
 /// Returns the module of what is awaited at a line.
@@ -224,7 +226,9 @@ impl Queue {
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
             match kind {
                 // Whoever has the lock waits for something to do, and the others for their turn.
-                Kind::Lock if row.holder.as_ref().is_some_and(is_idle) => return None,
+                Kind::Lock if row.holder.as_ref().is_some_and(|holder| is_idle(holder, row)) => {
+                    return None;
+                }
                 Kind::Lock | Kind::Permit => {}
                 Kind::Room => return (is_crowded && row.holder.is_some()).then_some(found),
                 Kind::Answer => return None,
@@ -520,7 +524,8 @@ impl Contended {
 
 impl Contended {
     fn advice(&self) -> &'static str {
-        if self.off_worker.is_some() {
+        let Queue { held_by, chain, kept_by, .. } = &self.queue;
+        if self.off_worker.is_some() && held_by.is_none() && chain.is_none() && kept_by.is_none() {
             return "Block in no poll, not in main's either: use the async counterpart, or spawn_blocking.";
         }
         let is_inside = self.queue.chain.as_ref().is_some_and(Chain::is_inside);

@@ -297,8 +297,8 @@ struct Group {
     for_peers: Spots,
     /// The number of `for_others` that wait for something unknown.
     unknown: u64,
-    /// The number of `for_others` that wait for a message or a signal, which nobody owes them.
-    idle: u64,
+    /// The tasks that waited for long for a message or a signal, which nobody owes them.
+    idle: Spots,
 }
 
 pub(super) fn find(
@@ -346,8 +346,7 @@ pub(super) fn find(
                     Waiting::At(wait)
                         if awaited == Awaited::Task && Awaited::is_for_anything_to_do(wait) =>
                     {
-                        group.idle += 1;
-                        group.add_waiting(spot, awaited);
+                        group.idle.add(spot);
                     }
                     _ => group.add_waiting(spot, awaited),
                 }
@@ -370,6 +369,12 @@ pub(super) fn find(
                 group.for_others.append(permits);
             }
             false => group.for_locks.append(permits),
+        }
+        // A thread may have something to do for them.
+        if main.is_some() {
+            let idle = std::mem::take(&mut group.idle);
+            group.unknown += idle.n;
+            group.for_others.append(idle);
         }
         found.judge(place, group, main.as_deref());
     }
@@ -394,7 +399,10 @@ pub(super) fn find(
         }
         if is_searched {
             if let Some([line]) = waits.first().map(|wait| wait.lines()).as_deref() {
-                never.come_from = ComeFrom::find(last, line_of(*line));
+                let mut tasks: Vec<TaskKey> = never.spots.iter().map(|spot| spot.task).collect();
+                crate::util::sort::sort(&mut tasks);
+                let is_meant = |task| tasks.binary_search(&task).is_ok();
+                never.come_from = ComeFrom::find(last, line_of(*line), &is_meant);
             }
             let held_by = |&wait: &&Wait| HeldBy::find(last, wait, long_ns);
             never.held_by = waits.iter().find_map(held_by);
@@ -438,7 +446,8 @@ fn most_stuck(
         let first = spots.first();
         let still_there = first.and_then(|spot| StillThere::find(last, shutdown, spot.task));
         let is_asking = first.and_then(wait_of).is_some_and(Awaited::is_answer);
-        let asked = if is_asking { Asked::find(timeline, shutdown, &spots) } else { None };
+        let asked =
+            if is_asking { Asked::find(timeline, shutdown, (&spots, stuck.tasks)) } else { None };
         Stuck { still_there, asked, ..stuck }
     };
     for (mut stuck, spots) in others.into_iter().take(MOST_STUCK) {
@@ -544,12 +553,11 @@ impl Group {
             return None;
         }
         if let Some(at) = main {
-            let (at, is_known) = (at.to_owned(), self.unknown == 0 && self.idle == 0);
+            let (at, is_known) = (at.to_owned(), self.unknown == 0);
             return Some((WhyNever::MainWaits { at, is_known }, others));
         }
         let longest_life_ns = self.longest_life_ns;
-        let is_odd = self.idle == 0
-            && self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))
+        let is_odd = self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))
             && others.least_ns / TIMES_AS_FAST >= longest_life_ns
             // Most tasks that a library spawns are connections, some of which are idle.
             && !place.is_of_dependency();
@@ -560,8 +568,10 @@ impl Group {
 impl Found {
     fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
+            let mut for_others = group.for_others.clone();
+            for_others.append(group.idle.clone());
             for (spots, others) in
-                [(&group.for_others, &mut self.others), (&group.for_peers, &mut self.for_peers)]
+                [(&for_others, &mut self.others), (&group.for_peers, &mut self.for_peers)]
             {
                 let (tasks, waited_ns) = (spots.n, spots.longest_ns);
                 if tasks > 0 {

@@ -36,7 +36,7 @@ const THREADS_PER_WORKER: u64 = 8;
 /// The least number of blocking tasks.
 const TASKS: u64 = 1000;
 
-/// The least parts of the time that is kept in detail, as 1/n: the pool's processor time, and the workers' wait for a processor.
+/// The least parts of the workers' time that is kept in detail, as 1/n: the pool's processor time, and the workers' wait for a processor.
 const CPU_PART: u64 = 4;
 const WAIT_PART: u64 = 20;
 
@@ -47,15 +47,18 @@ pub(super) fn find(
 ) -> Option<OwnThreads> {
     let kept_ns = facts.recording.kept_ns();
     let (machine, ended) = (timeline.machine, timeline.pool.ended);
-    let workers_waited_ns = machine.run_delay_ns.saturating_sub(machine.pool_delay_ns);
+    let workers_waited_ns = machine.workers_delay_ns;
     let (threads, workers) = (timeline.pool.ended_on, facts.workers.len() as u64);
+    let all_ns = kept_ns.saturating_mul(workers);
+    let is_stopped = machine.limit.is_some_and(|limit| limit.stopped_ns >= kept_ns / WAIT_PART);
     // Other programs may take the processors, too, but then the pool's threads have little of them.
     let is_it = workers > 0
         && threads >= THREADS_PER_WORKER.saturating_mul(workers)
         && ended >= TASKS
-        && machine.pool_cpu_ns >= kept_ns / CPU_PART
-        && workers_waited_ns >= kept_ns / WAIT_PART
-        && machine.pool_delay_ns >= kept_ns;
+        && !is_stopped
+        && machine.pool_cpu_ns >= all_ns / CPU_PART
+        && workers_waited_ns >= all_ns / WAIT_PART
+        && machine.pool_delay_ns >= all_ns;
     is_it.then(|| OwnThreads {
         threads,
         workers,
@@ -110,7 +113,7 @@ mod tests {
 
     use crate::config::CollectorConfig;
     use crate::trace::state::WorkerState;
-    use crate::trace::timeline::{Timeline, Worker};
+    use crate::trace::timeline::{CpuLimit, Timeline, Worker};
 
     const S: u64 = 1_000_000_000;
 
@@ -125,8 +128,8 @@ mod tests {
         timeline.workers = vec![parked(0), parked(1)];
         (timeline.pool.ended, timeline.pool.ended_on) = (500_000, 99);
         let machine = &mut timeline.machine;
-        (machine.run_delay_ns, machine.pool_delay_ns, machine.pool_cpu_ns) =
-            (47 * S, 40 * S, 8 * S);
+        (machine.run_delay_ns, machine.pool_delay_ns) = (47 * S, 40 * S);
+        (machine.workers_delay_ns, machine.pool_cpu_ns) = (7 * S, 8 * S);
         timeline
     }
 
@@ -145,12 +148,13 @@ mod tests {
 
     #[test]
     fn other_programs_and_few_threads_are_not_blamed_on_the_pool() {
-        let changes: [fn(&mut Timeline); 5] = [
+        let changes: [fn(&mut Timeline); 6] = [
             |of| of.pool.ended_on = 15,
             |of| of.pool.ended = 999,
-            |of| of.machine.pool_cpu_ns = S,
-            |of| of.machine.pool_delay_ns = 9 * S,
-            |of| of.machine.run_delay_ns = 40 * S,
+            |of| of.machine.pool_cpu_ns = 4 * S,
+            |of| of.machine.pool_delay_ns = 19 * S,
+            |of| of.machine.workers_delay_ns = S / 2,
+            |of| of.machine.limit = Some(CpuLimit { millis: 500, stops: 9, stopped_ns: S }),
         ];
         for (nth, change) in changes.into_iter().enumerate() {
             let mut timeline = flooded();

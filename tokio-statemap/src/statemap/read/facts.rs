@@ -55,9 +55,9 @@ pub(crate) struct Facts {
     no_stacks: NoStacks,
     #[serde(default)]
     pub(in crate::statemap) waits_not_kept: Number,
-    /// `[ended, endedOn, cpu, runDelay]`
+    /// `[ended, endedOn, cpu, runDelay, runDelayOfWorkers]`
     #[serde(default)]
-    pool_work: (Number, Number, Number, Number),
+    pool_work: (Number, Number, Number, Number, Number),
     #[serde(default)]
     exhausted_pool: Option<PoolEntry>,
     #[serde(default)]
@@ -88,8 +88,10 @@ impl Facts {
         if !self.pool_queue.is_sorted_by(|before, next| before.0.0 < next.0.0) {
             return Err("`poolQueue` must go by time".to_owned());
         }
-        if self.pool_work.3.0 > self.run_delay_ns.0 {
-            return Err("`poolWork` must have a wait that is no more than `runDelayNs`".to_owned());
+        let (ended, ended_on, _, pool_ns, workers_ns) = &self.pool_work;
+        let waits_ns = pool_ns.0.checked_add(workers_ns.0);
+        if ended.0 < ended_on.0 || waits_ns.is_none_or(|ns| ns > self.run_delay_ns.0) {
+            return Err("`poolWork` must have no more threads than tasks, and waits of no more than `runDelayNs`".to_owned());
         }
         match self.run_delay_ns.0.checked_add(self.stolen_ns.0) {
             Some(_) => Ok(()),
@@ -107,6 +109,7 @@ impl Facts {
             run_delay_ns: self.run_delay_ns.0,
             pool_cpu_ns: self.pool_work.2.0,
             pool_delay_ns: self.pool_work.3.0,
+            workers_delay_ns: self.pool_work.4.0,
             stolen_ns: self.stolen_ns.0,
             limit: self.cpu_limit.map(|(millis, stops, stopped_ns)| CpuLimit {
                 millis: millis.0,
@@ -124,12 +127,12 @@ impl Facts {
         }
     }
 
-    /// Returns the exhaustion of the blocking pool; `None` if there are too many names of files.
     /// Returns the number of blocking tasks that ended, and of the threads on which they did.
     pub(in crate::statemap) fn ended_in_pool(&self) -> (u64, u64) {
         (self.pool_work.0.0, self.pool_work.1.0)
     }
 
+    /// Returns the exhaustion of the blocking pool; `None` if there are too many names of files.
     pub(in crate::statemap) fn exhausted_pool(&self) -> Option<Option<ExhaustedPool>> {
         let Some((threads, most_waiting, waited, longest, tasks, ran, others, location)) =
             &self.exhausted_pool

@@ -46,8 +46,10 @@ pub(super) fn header(
     head.add("scheduleLatency", &timeline.settings.schedule_latency);
     machine_and_samples(timeline, &mut head);
     let (machine, pool) = (&timeline.machine, &timeline.pool);
-    let work = [pool.ended, pool.ended_on, machine.pool_cpu_ns, machine.pool_delay_ns];
-    if work != [0; 4] {
+    let [cpu_ns, pool_ns, workers_ns] =
+        [machine.pool_cpu_ns, machine.pool_delay_ns, machine.workers_delay_ns];
+    let work = [pool.ended, pool.ended_on, cpu_ns, pool_ns, workers_ns];
+    if work[..4] != [0; 4] {
         head.add("poolWork", &work.map(Number));
     }
     if let Some(pool) = &timeline.pool.exhausted {

@@ -24,7 +24,7 @@ use crate::trace::state::WorkerState;
 use crate::trace::timeline::build::draft::{Draft, earliest};
 pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
 use crate::trace::timeline::build::thread::{Carried, Thread};
-use crate::trace::timeline::cause::{PollCause, causes, machine};
+use crate::trace::timeline::cause::{OfThread, PollCause, causes, machine};
 use crate::trace::timeline::gaps;
 use crate::trace::timeline::machine::MachineTime;
 use crate::trace::timeline::poll::{Poll, PollKey};
@@ -159,11 +159,13 @@ impl Builder {
                 thread.claim_if_worker(time_ns, number, worker, WorkerState::Running);
                 let poll = Poll::open(time_ns, number, worker).ready(ready_ns).by(woken_by);
                 thread.polls.push((task_id, poll));
+                thread.has_polled = true;
             }
             Event::TaskPollEnd { task_id, worker, .. } => {
                 let begin_ns = thread.window_begin_ns(&self.windows).max(self.begin_ns);
                 let cut = Poll::open(begin_ns.min(time_ns), number, worker).cut_left();
                 let wait = thread.wait.take();
+                thread.has_polled = true;
                 if let Some(poll) = thread.end_poll(task_id, cut) {
                     let poll = poll.ended(time_ns).waits_at(wait);
                     self.tasks.entry(task_id).or_default().polls.push(poll);
@@ -263,7 +265,7 @@ impl Builder {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
-        let (mut readings, mut pool, mut of_pool) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut readings, mut pool, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
         let (mut ended, mut ended_on) = (0, 0);
         for (number, mut thread) in self.threads {
             // A thread without events in a window stays as it was at the window's start.
@@ -271,8 +273,10 @@ impl Builder {
                 let from = self.windows.get(window).map_or(0, |window| window.0);
                 thread.enter_window(number, from, &self.windows, &mut self.tasks);
             }
-            if thread.claims.is_empty() && thread.polls.is_empty() {
-                of_pool.push(number);
+            if !thread.claims.is_empty() {
+                kinds.push((number, OfThread::Worker));
+            } else if !thread.has_polled && thread.is_of_pool() {
+                kinds.push((number, OfThread::Pool));
                 ended += thread.pool.ended;
                 ended_on += u64::from(thread.pool.ended > 0);
             }
@@ -339,8 +343,12 @@ impl Builder {
         crate::util::sort::by_key(&mut tasks, |task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
-        let is_of_pool = |thread| of_pool.contains(&thread);
-        let machine = machine(&mut readings, &mut Steal::new(steal), &is_of_pool);
+        // Threads come in the order of their numbers.
+        let kind = |thread| {
+            let place = kinds.binary_search_by_key(&thread, |&(number, _)| number);
+            place.map_or(OfThread::Other, |place| kinds[place].1)
+        };
+        let machine = machine(&mut readings, &mut Steal::new(steal), &kind);
         let causes = causes(&readings, &tasks, long_poll);
         Built { tasks, quiet: known, workers, handovers, causes, machine, pool }
     }

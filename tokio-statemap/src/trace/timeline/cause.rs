@@ -109,20 +109,33 @@ pub(super) fn causes(
     causes
 }
 
+/// The kind of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OfThread {
+    Worker,
+    /// A thread of the blocking pool.
+    Pool,
+    /// A thread of the program's own, or the one that polls the root future.
+    Other,
+}
+
 /// Attributes the time taken by the host to the threads' unexplained time. Returns the time that
-/// the machine took from all threads. `is_of_pool` tells which are threads of the blocking pool.
+/// the machine took from all threads. `kind` tells what each thread is.
 pub(super) fn machine(
     readings: &mut [(u32, Box<Readings>)],
     steal: &mut Steal,
-    is_of_pool: &dyn Fn(u32) -> bool,
+    kind: &dyn Fn(u32) -> OfThread,
 ) -> MachineTime {
     let mut machine = MachineTime::default();
     for (thread, readings) in readings {
-        if is_of_pool(*thread) {
-            machine.pool_cpu_ns += readings.cpu_ns;
-            for stretch in &readings.stretches {
-                machine.pool_delay_ns += stretch.run_delay_ns;
+        let delay_ns: u64 = readings.stretches.iter().map(|stretch| stretch.run_delay_ns).sum();
+        match kind(*thread) {
+            OfThread::Worker => machine.workers_delay_ns += delay_ns,
+            OfThread::Pool => {
+                machine.pool_cpu_ns += readings.cpu_ns;
+                machine.pool_delay_ns += delay_ns;
             }
+            OfThread::Other => {}
         }
         for stretch in &mut readings.stretches {
             let unexplained_ns = stretch.unexplained_ns();
@@ -375,7 +388,7 @@ mod tests {
         polls: &[(u64, u64)],
     ) -> Vec<Option<PollCause>> {
         let mut all = [(0, Box::new(readings))];
-        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]), &|_| false);
+        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]), &|_| OfThread::Other);
         causes_of(&all[0].1, polls)
     }
 
@@ -492,7 +505,7 @@ mod tests {
         let cause = causes_of(&readings, &[(0, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.taken_ns()), (10 * MS, 0));
         let steal = &mut Steal::new(&[(0, 0), (100 * MS, 100 * MS)]);
-        let machine = machine(&mut [(0, Box::new(readings))], steal, &|_| false);
+        let machine = machine(&mut [(0, Box::new(readings))], steal, &|_| OfThread::Other);
         assert_eq!((machine.run_delay_ns, machine.stolen_ns), (80 * MS, 0));
     }
 

@@ -13,6 +13,8 @@ pub struct MachineTime {
     /// The time that threads were ready to run while others ran, or while a limit of their control
     /// group was reached, in ns.
     pub run_delay_ns: u64,
+    /// The part of it for which workers were ready, in ns.
+    pub workers_delay_ns: u64,
     /// The part of it for which threads of the blocking pool were ready, in ns.
     pub pool_delay_ns: u64,
     /// The processor time of the threads of the blocking pool, in ns, as far as it was read.

@@ -33,6 +33,8 @@ pub(super) struct Thread {
     pub(super) run_ended_ns: Option<u64>,
     pub(super) started_ns: Option<u64>,
     pub(super) stopped_ns: Option<u64>,
+    /// `true` if it has polled anything.
+    pub(super) has_polled: bool,
     /// `true` if it has done anything since it started.
     pub(super) is_used: bool,
     /// The number of parks as each worker.
@@ -70,6 +72,11 @@ impl Carried {
 }
 
 impl Thread {
+    /// Returns whether a thread that is no worker and polls nothing is one of the blocking pool. Its start may be no longer kept.
+    pub(super) fn is_of_pool(&self) -> bool {
+        self.started_ns.is_some() || !self.pool.seen.is_empty() || self.pool.ended > 1
+    }
+
     /// Advances to the window that holds `time_ns`.
     pub(super) fn enter_window(
         &mut self,
