@@ -434,19 +434,23 @@ mod tests {
         let own = || frame("async shop::handle", FrameOrigin::Program);
         let capture = "tokio_statemap::recorder::chains::capture::Captures::capture";
         let capture = || frame(capture, FrameOrigin::Runtime);
-        let sample = |frames| PollSample {
+        let follows = frame("gimli::read::cfi::UnwindTable::next_row", FrameOrigin::Dependency);
+        assert!(is_internal(&sample(vec![follows, capture(), leaf(), own()])));
+        assert!(!is_internal(&sample(vec![leaf(), own()])));
+        // A function of the program is never the runtime's, whatever polls it.
+        assert!(!is_internal(&sample(vec![own(), capture()])));
+    }
+
+    /// A sample of a thread that runs in these functions, the innermost first.
+    fn sample(frames: Vec<StackFrame>) -> PollSample {
+        PollSample {
             thread: 0,
             poll_start_ns: 0,
             at_ns: 0,
             blocked_in: None,
             frames,
             is_complete: true,
-        };
-        let follows = frame("gimli::read::cfi::UnwindTable::next_row", FrameOrigin::Dependency);
-        assert!(is_internal(&sample(vec![follows, capture(), leaf(), own()])));
-        assert!(!is_internal(&sample(vec![leaf(), own()])));
-        // A function of the program is never the runtime's, whatever polls it.
-        assert!(!is_internal(&sample(vec![own(), capture()])));
+        }
     }
 
     fn at_line(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
@@ -514,15 +518,7 @@ mod tests {
             let lock = frame("std::sync::Mutex<T>::lock", FrameOrigin::Std);
             let own = frame("async shop::crawl", FrameOrigin::Program);
             let frames = [vec![lock], functions, vec![own]].concat();
-            let blocked_in = Some("futex".to_owned());
-            PollSample {
-                thread: 0,
-                poll_start_ns: 0,
-                at_ns: 0,
-                blocked_in,
-                frames,
-                is_complete: true,
-            }
+            PollSample { blocked_in: Some("futex".to_owned()), ..sample(frames) }
         };
         let spawner = "tokio::runtime::blocking::pool::Spawner";
         assert!(is_internal(&waits(vec![
@@ -571,14 +567,6 @@ mod tests {
             FrameOrigin::Runtime,
         );
         let outer = frame("async shop::handle", FrameOrigin::Program);
-        let sample = |frames| PollSample {
-            thread: 0,
-            poll_start_ns: 0,
-            at_ns: 0,
-            blocked_in: None,
-            frames,
-            is_complete: true,
-        };
         assert!(is_in_place(&sample(vec![own.clone(), gives, outer.clone()])));
         assert!(!is_in_place(&sample(vec![own, outer])));
     }
