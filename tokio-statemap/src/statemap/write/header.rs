@@ -49,7 +49,7 @@ pub(super) fn header(
     let [cpu_ns, pool_ns, workers_ns] =
         [machine.pool_cpu_ns, machine.pool_delay_ns, machine.workers_delay_ns];
     let work = [pool.ended, pool.ended_on, cpu_ns, pool_ns, workers_ns];
-    if work[..4] != [0; 4] {
+    if work != [0; 5] {
         head.add("poolWork", &work.map(Number));
     }
     if let Some(pool) = &timeline.pool.exhausted {

@@ -273,9 +273,10 @@ impl Builder {
                 let from = self.windows.get(window).map_or(0, |window| window.0);
                 thread.enter_window(number, from, &self.windows, &mut self.tasks);
             }
+            let is_of_pool = thread.claims.is_empty() && !thread.has_polled && thread.is_of_pool();
             if !thread.claims.is_empty() {
                 kinds.push((number, OfThread::Worker));
-            } else if !thread.has_polled && thread.is_of_pool() {
+            } else if is_of_pool {
                 kinds.push((number, OfThread::Pool));
                 ended += thread.pool.ended;
                 ended_on += u64::from(thread.pool.ended > 0);
@@ -294,7 +295,9 @@ impl Builder {
                 };
                 self.tasks.entry(id).or_default().polls.push(poll);
             }
-            if let (Some(started_ns), true) = (thread.started_ns, thread.claims.is_empty()) {
+            // One whose start isn't kept was there before what is.
+            let started_ns = thread.started_ns.or(is_of_pool.then_some(self.recent_ns));
+            if let (Some(started_ns), true) = (started_ns, thread.claims.is_empty()) {
                 blocking_threads.push(BlockingThread {
                     thread: number,
                     started_ns,
