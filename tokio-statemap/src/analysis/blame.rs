@@ -367,14 +367,12 @@ pub(super) fn is_same(one: &StackFrame, other: &StackFrame) -> bool {
 /// Returns whether a caller is the function itself, or the one around a closure, at the same line.
 pub(super) fn tells_no_more(caller: &StackFrame, inner: &StackFrame) -> bool {
     // A function and its closure may have the same file by paths from different folders.
-    let is_file = |file: &Option<Arc<str>>, of: &Option<Arc<str>>| match (file, of) {
-        (Some(file), Some(of)) => file.ends_with(&**of) || of.ends_with(&**file),
-        _ => false,
+    let is_in_file = match (&caller.file, &inner.file) {
+        (Some(one), Some(other)) => one.ends_with(&**other) || other.ends_with(&**one),
+        (one, other) => one == other,
     };
-    let is_at_line = caller.line.is_some()
-        && caller.line == inner.line
-        && (caller.file == inner.file || is_file(&caller.file, &inner.file));
-    is_same(caller, inner) || is_at_line
+    let is_at_line = caller.line.is_some() && caller.line == inner.line;
+    is_same(caller, inner) || is_at_line && is_in_file
 }
 
 #[cfg(test)]

@@ -111,25 +111,23 @@ pub(super) fn called_from(callers: &[StackFrame], are_all: bool) -> String {
     let was = if are_all { "was" } else { "was mostly" };
     match callers {
         [] => String::new(),
-        [only] => format!("It {was} called from {}.", function_name(only)),
-        [inner, outer, ..] => {
-            format!(
-                "It {was} called from {}, and that from {}.",
-                function_name(inner),
-                function_name(outer)
-            )
-        }
+        callers => format!("It {was} {}.", called_from_each(callers)),
     }
+}
+
+/// Returns `called from` the first of these functions, `and that from` the second.
+fn called_from_each(callers: &[StackFrame]) -> String {
+    let names: Vec<_> = callers.iter().take(2).map(function_name).collect();
+    format!("called from {}", names.join(", and that from "))
 }
 
 /// Returns a sentence on another thread, which may hold the lock that polls waited for.
 pub(super) fn beside_sentence(beside: &SeenBeside) -> String {
     let SeenBeside { frame, callers, seen_polls, polls } = beside;
-    let mut from = String::new();
-    for (nth, caller) in callers.iter().enumerate() {
-        let called = if nth == 0 { "called from" } else { "and that from" };
-        from.push_str(&format!(", {called} {}", function_name(caller)));
-    }
+    let from = match &callers[..] {
+        [] => String::new(),
+        callers => format!(", {}", called_from_each(callers)),
+    };
     let when = match seen_polls == polls {
         true => "At the same time".to_owned(),
         false => format!("In {seen_polls} of these {polls} polls"),

@@ -165,6 +165,12 @@ pub(crate) fn place_label(wait: &Wait) -> String {
     labels.join(" + ")
 }
 
+/// Returns the lines of the program from the outermost function of a wait down; of a wait at one line only, [`place_label`].
+pub(super) fn path_label(wait: &Wait) -> String {
+    let path = wait.frames.first().and_then(path::path_of_several);
+    path.unwrap_or_else(|| place_label(wait))
+}
+
 /// Returns the properties that identify a line of waits.
 #[inline(never)]
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {

@@ -4,9 +4,8 @@ use std::fmt;
 
 use super::last_wait::waits_to_the_end;
 use crate::analysis::spots::Spot;
-use crate::analysis::waits::path::path_of_several;
-use crate::analysis::waits::place_label;
-use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait};
+use crate::analysis::waits::path_label;
+use crate::trace::timeline::{Shutdown, TaskKey, Timeline};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
 
@@ -16,8 +15,9 @@ pub(in crate::analysis) struct Asked {
     task: TaskKey,
     /// The number of tasks that woke it.
     by: u64,
-    /// The number of tasks of which this is known, and of those that wait.
+    /// The number of waiting tasks that were looked at.
     of: u64,
+    /// The number of all tasks that wait.
     all: u64,
     /// The lines at which it waits; `None` if it doesn't, or if they aren't known.
     at: Option<String>,
@@ -27,7 +27,8 @@ pub(in crate::analysis) struct Asked {
 const LEAST: usize = 2;
 
 impl Asked {
-    /// Finds it for `all` tasks, of which those that have waited longest wait since these moments. `None` if it isn't one for most of them.
+    /// Finds the task that most of the `waiting` tasks woke. They are those of `all` that have waited longest. `None` if there is no
+    /// such task, or more than one.
     pub(in crate::analysis) fn find(
         timeline: &Timeline,
         shutdown: Shutdown,
@@ -66,12 +67,8 @@ impl Asked {
             return None;
         }
         let task = most?;
-        let wait = waits_to_the_end(timeline, shutdown, task).map(|(_, wait)| wait);
-        let lines = |wait: &Wait| {
-            let path = wait.frames.first().and_then(path_of_several);
-            path.unwrap_or_else(|| place_label(wait))
-        };
-        let at = wait.map(lines).filter(|at| !at.is_empty());
+        let wait = waits_to_the_end(timeline, shutdown, task);
+        let at = wait.map(|(_, wait)| path_label(wait)).filter(|at| !at.is_empty());
         Some(Self { task, by: most_by as u64, of: last_polls.len() as u64, all, at })
     }
 }

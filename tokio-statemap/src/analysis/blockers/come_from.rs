@@ -16,7 +16,7 @@ use crate::util::clean::clean;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::analysis) struct ComeFrom {
     lines: Vec<(String, u64)>,
-    /// The number of tasks of which no such line is known.
+    /// The number of tasks that came from no known line.
     others: u64,
 }
 

@@ -6,8 +6,7 @@ use std::fmt;
 use super::last_wait::{LastWaits, waits_to_the_end};
 use super::{Awaited, wait_to_the_end};
 use crate::analysis::spots::Spot;
-use crate::analysis::waits::path::path_of_several;
-use crate::analysis::waits::place_label;
+use crate::analysis::waits::path_label;
 use crate::trace::timeline::{Shutdown, TaskKey};
 use crate::util::clean::clean;
 
@@ -56,8 +55,7 @@ impl StillThere {
             if waiting == 0 {
                 continue;
             }
-            let path = wait.frames.first().and_then(path_of_several);
-            let at = path.unwrap_or_else(|| place_label(wait));
+            let at = path_label(wait);
             match found.at.iter_mut().find(|(known, _)| *known == at) {
                 Some((_, number)) => *number += waiting,
                 None => found.at.push((at, waiting)),

@@ -5,8 +5,7 @@ use std::fmt;
 use super::awaited::Awaited;
 use super::last_wait::{wait_to_the_end, waits_to_the_end};
 use super::wait_set::WaitSet;
-use crate::analysis::waits::path::path_of_several;
-use crate::analysis::waits::{is_room, line_of, place_label};
+use crate::analysis::waits::{is_room, line_of, path_label};
 use crate::trace::timeline::{Poll, Shutdown, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;
@@ -91,8 +90,7 @@ impl Chain {
             if is_lock && chain.links.is_empty() && set.has_wait(timeline, wait) {
                 break;
             }
-            let path = wait.frames.first().and_then(path_of_several);
-            let at = path.unwrap_or_else(|| place_label(wait));
+            let at = path_label(wait);
             let (waits_for_ns, is_for_a_message) = (spot.length_ns, Awaited::is_message(wait));
             chain.links.push(Link { task, known_by, waits_for_ns, at, is_for_a_message });
             let awaited = Awaited::at(wait);

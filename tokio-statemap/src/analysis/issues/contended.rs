@@ -125,6 +125,8 @@ pub(super) fn find(
                 break;
             }
         }
+        let is_as_long =
+            |poll_ns| row.none_ended_for_ns.is_some_and(|none_ns| poll_ns >= none_ns / 2);
         found.push(Contended {
             at: label,
             times: row.times,
@@ -143,15 +145,15 @@ pub(super) fn find(
                 Some("tokio::sync::mutex" | "tokio::sync::rwlock")
             ),
             frame: row.at.clone(),
-            off_worker: facts.off_worker.clone().filter(|poll| {
-                let is_as_long = |ns| poll.own_ns >= ns / 2;
-                poll.is_running && row.none_ended_for_ns.is_some_and(is_as_long)
-            }),
+            off_worker: facts
+                .off_worker
+                .clone()
+                .filter(|poll| poll.is_running && is_as_long(poll.own_ns)),
             come_from: match row.none_ended_for_ns {
                 Some(_) => ComeFrom::find(last, (&row.at, row.awaits.as_deref()), &|_| true),
                 None => ComeFrom::default(),
             },
-            is_poll_as_long: row.none_ended_for_ns.is_some_and(|ns| running_ns >= ns / 2),
+            is_poll_as_long: is_as_long(running_ns),
             meanwhile: Meanwhile::new(facts, has_long_polls),
             spots: spots(timeline, shutdown, places.at(row)).longest,
         });
@@ -315,20 +317,10 @@ impl<'a> Places<'a> {
 
     /// Returns for how long one task or more waited at this line, in ns.
     fn waited_ns(&self, row: &WaitRow) -> u128 {
-        let is_at = WaitSet::new(self.timeline, self.at(row).iter().map(|&(id, _)| id));
         let mut spans = Vec::new();
-        for task in self.timeline.tasks.one_by_one() {
-            for_each_wait(
-                self.timeline,
-                &task,
-                self.shutdown,
-                &mut |wait, start_ns, length_ns, _| {
-                    if is_at.has(wait) {
-                        spans.push((start_ns, start_ns.saturating_add(length_ns)));
-                    }
-                },
-            );
-        }
+        for_each_spot(self.timeline, self.shutdown, self.at(row), &mut |spot| {
+            spans.push((spot.start_ns, spot.start_ns.saturating_add(spot.length_ns)));
+        });
         crate::util::sort::sort(&mut spans);
         let (mut until_ns, mut sum_ns) = (0, 0_u128);
         for (from_ns, to_ns) in spans {
@@ -465,16 +457,26 @@ impl Places<'_> {
 
 /// Returns these waits: their sum, and the longest of them.
 fn spots(timeline: &Timeline, shutdown: Shutdown, waits: &[(WaitId, &Wait)]) -> Spots {
-    let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
     let mut spots = Spots::default();
+    for_each_spot(timeline, shutdown, waits, &mut |spot| spots.add(spot));
+    spots
+}
+
+/// Calls `each` for each time that a task was in one of these waits.
+fn for_each_spot(
+    timeline: &Timeline,
+    shutdown: Shutdown,
+    waits: &[(WaitId, &Wait)],
+    each: &mut dyn FnMut(Spot),
+) {
+    let is_at = WaitSet::new(timeline, waits.iter().map(|&(id, _)| id));
     for task in timeline.tasks.one_by_one() {
         for_each_wait(timeline, &task, shutdown, &mut |wait, start_ns, length_ns, _| {
             if is_at.has(wait) {
-                spots.add(Spot { task: task.key, start_ns, length_ns });
+                each(Spot { task: task.key, start_ns, length_ns });
             }
         });
     }
-    spots
 }
 
 impl Contended {

@@ -566,12 +566,11 @@ impl Group {
 }
 
 impl Found {
-    fn judge(&mut self, place: Place, group: &Group, main: Option<&str>) {
+    fn judge(&mut self, place: Place, group: &mut Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
-            let mut for_others = group.for_others.clone();
-            for_others.append(group.idle.clone());
+            group.for_others.append(std::mem::take(&mut group.idle));
             for (spots, others) in
-                [(&for_others, &mut self.others), (&group.for_peers, &mut self.for_peers)]
+                [(&group.for_others, &mut self.others), (&group.for_peers, &mut self.for_peers)]
             {
                 let (tasks, waited_ns) = (spots.n, spots.longest_ns);
                 if tasks > 0 {

@@ -24,7 +24,7 @@ use crate::trace::state::WorkerState;
 use crate::trace::timeline::build::draft::{Draft, earliest};
 pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
 use crate::trace::timeline::build::thread::{Carried, Thread};
-use crate::trace::timeline::cause::{OfThread, PollCause, causes, machine};
+use crate::trace::timeline::cause::{PollCause, ThreadKind, causes, machine};
 use crate::trace::timeline::gaps;
 use crate::trace::timeline::machine::MachineTime;
 use crate::trace::timeline::poll::{Poll, PollKey};
@@ -265,7 +265,7 @@ impl Builder {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
-        let (mut readings, mut pool, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut readings, mut pool) = (Vec::new(), Vec::new());
         let (mut ended, mut ended_on) = (0, 0);
         for (number, mut thread) in self.threads {
             // A thread without events in a window stays as it was at the window's start.
@@ -273,16 +273,14 @@ impl Builder {
                 let from = self.windows.get(window).map_or(0, |window| window.0);
                 thread.enter_window(number, from, &self.windows, &mut self.tasks);
             }
-            let is_of_pool = thread.claims.is_empty() && !thread.has_polled && thread.is_of_pool();
-            if !thread.claims.is_empty() {
-                kinds.push((number, OfThread::Worker));
-            } else if is_of_pool {
-                kinds.push((number, OfThread::Pool));
+            let kind = thread.kind();
+            if kind == ThreadKind::Pool {
                 ended += thread.pool.ended;
                 ended_on += u64::from(thread.pool.ended > 0);
             }
             pool.append(&mut thread.pool.seen);
-            if let Some(of_thread) = thread.readings.take() {
+            if let Some(mut of_thread) = thread.readings.take() {
+                of_thread.kind = kind;
                 readings.push((number, of_thread));
             }
             for (id, poll) in std::mem::take(&mut thread.polls) {
@@ -296,6 +294,7 @@ impl Builder {
                 self.tasks.entry(id).or_default().polls.push(poll);
             }
             // One whose start isn't kept was there before what is.
+            let is_of_pool = kind == ThreadKind::Pool;
             let started_ns = thread.started_ns.or(is_of_pool.then_some(self.recent_ns));
             if let (Some(started_ns), true) = (started_ns, thread.claims.is_empty()) {
                 blocking_threads.push(BlockingThread {
@@ -346,12 +345,7 @@ impl Builder {
         crate::util::sort::by_key(&mut tasks, |task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
-        // Threads come in the order of their numbers.
-        let kind = |thread| {
-            let place = kinds.binary_search_by_key(&thread, |&(number, _)| number);
-            place.map_or(OfThread::Other, |place| kinds[place].1)
-        };
-        let machine = machine(&mut readings, &mut Steal::new(steal), &kind);
+        let machine = machine(&mut readings, &mut Steal::new(steal));
         let causes = causes(&readings, &tasks, long_poll);
         Built { tasks, quiet: known, workers, handovers, causes, machine, pool }
     }

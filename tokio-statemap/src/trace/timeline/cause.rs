@@ -110,32 +110,29 @@ pub(super) fn causes(
 }
 
 /// The kind of a thread.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum OfThread {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ThreadKind {
     Worker,
     /// A thread of the blocking pool.
     Pool,
     /// A thread of the program's own, or the one that polls the root future.
+    #[default]
     Other,
 }
 
 /// Attributes the time taken by the host to the threads' unexplained time. Returns the time that
-/// the machine took from all threads. `kind` tells what each thread is.
-pub(super) fn machine(
-    readings: &mut [(u32, Box<Readings>)],
-    steal: &mut Steal,
-    kind: &dyn Fn(u32) -> OfThread,
-) -> MachineTime {
+/// the machine took from all threads.
+pub(super) fn machine(readings: &mut [(u32, Box<Readings>)], steal: &mut Steal) -> MachineTime {
     let mut machine = MachineTime::default();
-    for (thread, readings) in readings {
+    for (_, readings) in readings {
         let delay_ns: u64 = readings.stretches.iter().map(|stretch| stretch.run_delay_ns).sum();
-        match kind(*thread) {
-            OfThread::Worker => machine.workers_delay_ns += delay_ns,
-            OfThread::Pool => {
+        match readings.kind {
+            ThreadKind::Worker => machine.workers_delay_ns += delay_ns,
+            ThreadKind::Pool => {
                 machine.pool_cpu_ns += readings.cpu_ns;
                 machine.pool_delay_ns += delay_ns;
             }
-            OfThread::Other => {}
+            ThreadKind::Other => {}
         }
         for stretch in &mut readings.stretches {
             let unexplained_ns = stretch.unexplained_ns();
@@ -164,6 +161,7 @@ pub(super) struct Readings {
     stretches: Vec<Stretch>,
     /// The processor time in these stretches.
     cpu_ns: u64,
+    pub(super) kind: ThreadKind,
 }
 
 /// The time of a thread between two readings.
@@ -388,7 +386,7 @@ mod tests {
         polls: &[(u64, u64)],
     ) -> Vec<Option<PollCause>> {
         let mut all = [(0, Box::new(readings))];
-        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]), &|_| OfThread::Other);
+        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]));
         causes_of(&all[0].1, polls)
     }
 
@@ -505,7 +503,7 @@ mod tests {
         let cause = causes_of(&readings, &[(0, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.taken_ns()), (10 * MS, 0));
         let steal = &mut Steal::new(&[(0, 0), (100 * MS, 100 * MS)]);
-        let machine = machine(&mut [(0, Box::new(readings))], steal, &|_| OfThread::Other);
+        let machine = machine(&mut [(0, Box::new(readings))], steal);
         assert_eq!((machine.run_delay_ns, machine.stolen_ns), (80 * MS, 0));
     }
 

@@ -1,5 +1,5 @@
-//! Gaps: periods of which the records were dropped, or in which recording was stopped. They are sorted, and none
-//! overlaps another.
+//! Gaps: periods whose records were dropped, or in which recording was stopped. They are sorted, and none overlaps
+//! another.
 
 /// A gap, from its start to its end, in ns.
 pub(super) type Gap = (u64, u64);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::recorder::id_map::IdMap;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::build::draft::Draft;
-use crate::trace::timeline::cause::Readings;
+use crate::trace::timeline::cause::{Readings, ThreadKind};
 use crate::trace::timeline::poll::Poll;
 use crate::trace::timeline::pool::PoolObserver;
 use crate::trace::timeline::workers::Claim;
@@ -72,9 +72,16 @@ impl Carried {
 }
 
 impl Thread {
-    /// Returns whether a thread that is no worker and polls nothing is one of the blocking pool. Its start may be no longer kept.
-    pub(super) fn is_of_pool(&self) -> bool {
-        self.started_ns.is_some() || !self.pool.seen.is_empty() || self.pool.ended > 1
+    /// Returns the kind of the thread, once all its events are known.
+    pub(super) fn kind(&self) -> ThreadKind {
+        // The start of a thread of the pool may be no longer kept.
+        let is_of_pool =
+            || self.started_ns.is_some() || !self.pool.seen.is_empty() || self.pool.ended > 1;
+        match (self.claims.is_empty(), self.has_polled) {
+            (false, _) => ThreadKind::Worker,
+            (true, false) if is_of_pool() => ThreadKind::Pool,
+            (true, _) => ThreadKind::Other,
+        }
     }
 
     /// Advances to the window that holds `time_ns`.
