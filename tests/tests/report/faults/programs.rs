@@ -238,6 +238,9 @@ async fn answer(mut questions: Receiver<Question>, own: Sender<Question>) {
     while let Some(question) = questions.recv().await {
         answered += 1;
         if answered == 40 {
+            // Until all others wait. One that still sends would wake this task once more where it waits for itself, as if that wait had
+            // ended.
+            sleep(30 * MS).await;
             let (tell, told) = oneshot::channel();
             let _ = own.send(tell).await;
             let _ = told.await; // HOLDS actor_asks_itself
