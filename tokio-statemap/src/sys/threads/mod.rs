@@ -37,6 +37,11 @@ pub(crate) fn cpu_ns() -> Option<u64> {
     cpu_time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// Returns the CPU time of all threads of this process so far, in ns.
+pub(crate) fn cpu_ns_of_all() -> Option<u64> {
+    cpu_time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// Returns the CPU time of the thread `id` of this process so far, in ns, or `None` if it has ended.
 pub(crate) fn cpu_ns_of(id: i32) -> Option<u64> {
     cpu_time_of(cpu_clock_of(id))
@@ -81,6 +86,7 @@ mod tests {
         let seen = cpu_ns_of(other_id).unwrap();
         assert!((cpu..cpu + 20_000_000).contains(&seen), "{seen} of {cpu}");
         assert!(cpu_ns_of(id()).unwrap() <= cpu_ns().unwrap());
+        assert!(cpu_ns_of_all().unwrap() >= cpu);
         drop(stop);
         other.join().unwrap();
         // A thread can be joined shortly before it is gone.

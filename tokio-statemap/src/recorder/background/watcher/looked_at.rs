@@ -87,6 +87,10 @@ impl Awake {
         self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
         self.last = look;
         let id = self.id();
+        // Listeners are to be told early.
+        if recorder.watch.listeners.are_there() {
+            tools.times.need_frequent();
+        }
         self.next = look.map_or(Next::Usual, |look| {
             // If anything is wrong with the program's tables, the watcher goes on without this stack.
             let follow = || {

@@ -15,6 +15,7 @@ mod budget;
 #[cfg(test)]
 mod captures;
 mod cpu;
+mod look_times;
 mod looked_at;
 mod notified;
 mod notifier;
@@ -35,6 +36,7 @@ use std::time::{Duration, Instant};
 use beside::Beside;
 use budget::Budget;
 use cpu::CpuSampler;
+use look_times::LookTimes;
 use looked_at::{Awake, Then, remove_repeated};
 use notifier::Notifier;
 pub(super) use pool::sample_pool;
@@ -45,7 +47,7 @@ pub(super) use stalled::stalled_since;
 
 use crate::recorder::hot::woken;
 use crate::recorder::unwind::Unwinder;
-use crate::recorder::watch::{BETWEEN_LOOKS, NoStack};
+use crate::recorder::watch::NoStack;
 use crate::sys::filter;
 use crate::util::message::warn;
 
@@ -57,6 +59,7 @@ struct Tools {
     /// Has a thread for each listener.
     notifier: Notifier,
     budget: Budget,
+    times: LookTimes,
     cpu: CpuSampler,
     beside: Beside,
 }
@@ -69,7 +72,6 @@ pub(super) struct Watcher {
     /// The place of the next thread to look at: where there are too many for one round, the next round continues there.
     looked_at: usize,
     tools: Tools,
-    times: LookTimes,
     /// The time at which the next look is due, if it is known.
     due: Option<Instant>,
 }
@@ -99,7 +101,7 @@ impl Watcher {
                 self.resting.replace(&mut self.awake[known..]);
                 remove_repeated(&mut self.awake);
             }
-            let between = self.tools.budget.between(self.times.next());
+            let between = self.tools.budget.between(self.tools.times.next());
             // The poll that woke the first of the threads has just begun: where polls are rare, each is seen early.
             now + if known == 0 { between / 2 } else { between }
         });
@@ -115,6 +117,7 @@ impl Watcher {
         if !filter::allows_all() {
             return self.give_up();
         }
+        self.tools.times.look();
         let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
         // If anything is wrong with the tables of a thread's code, the watcher goes on without its stack.
         if catch_unwind(AssertUnwindSafe(|| self.tools.take_beside())).is_err() {
@@ -160,6 +163,7 @@ impl Watcher {
         if self.awake.is_empty() {
             self.tools.cpu.leave();
             self.tools.beside.leave();
+            self.tools.times.pause();
         }
         self.tools.budget.pay_for(looks);
     }
@@ -207,21 +211,5 @@ impl Watcher {
         for awake in &self.awake {
             awake.thread.let_go();
         }
-    }
-}
-
-/// The times between looks. They differ, so that a program that does something again and again has no polls
-/// that always fall between two looks.
-#[derive(Debug, Default)]
-struct LookTimes(u32);
-
-impl LookTimes {
-    /// The multiples of the golden ratio are spread evenly between whole numbers, however many there are.
-    const GOLDEN: u32 = 0x9E37_79B9;
-
-    fn next(&mut self) -> Duration {
-        self.0 = self.0.wrapping_add(Self::GOLDEN);
-        let part = f64::from(self.0) / f64::from(u32::MAX);
-        BETWEEN_LOOKS.mul_f64(0.5 + part)
     }
 }

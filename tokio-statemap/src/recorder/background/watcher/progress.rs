@@ -97,6 +97,7 @@ impl Progress {
         let copied = self.take_copied(recorder, buffer, look.stream, tools);
         if let Some(copied) = &copied {
             samples::add(recorder, copied.clone());
+            tools.times.need_frequent();
             without_stack::note(recorder, copied, tools.unwinder.as_ref());
         }
         let Doing::Poll { start_ticks, task } = look.doing else {
@@ -202,6 +203,7 @@ impl Progress {
         if let (Some(sample), true) = (&sample, is_due || self.samples == 0) {
             self.is_sampled(age);
             samples::add(recorder, sample.clone());
+            tools.times.need_frequent();
             match refused {
                 Some(why) => without_stack::note_refusal(recorder, why, thread),
                 None => without_stack::note(recorder, sample, tools.unwinder.as_ref()),
