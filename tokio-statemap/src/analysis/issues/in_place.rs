@@ -10,7 +10,7 @@ use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, called_from, function_name, place_name};
 use crate::analysis::waits::{label, line_of};
-use crate::trace::timeline::{StackFrame, Task, Timeline, Wait};
+use crate::trace::timeline::{FrameOrigin, StackFrame, Task, Timeline, Wait};
 use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
@@ -30,8 +30,9 @@ pub struct InPlace {
     pub total_ns: u64,
     /// The longest such time, in ns.
     pub longest_ns: u64,
-    /// The line at which the task of the longest poll also waited: `src/shop.rs:17, Sleep`.
-    pub besides: String,
+    /// The line at which the task of the longest poll also waited: `src/shop.rs:17, Sleep`. `None` if it is only known that
+    /// there is one, as the poll was in `select!`.
+    pub besides: Option<String>,
     /// The lengths of these times.
     pub lengths: Lengths,
     callers: Vec<StackFrame>,
@@ -74,9 +75,9 @@ impl Finding for InPlace {
             count(self.polls, "poll"),
         ));
         said.add(called_from(&self.callers, self.are_all_callers));
+        let besides = self.besides.as_ref().map_or(String::new(), |at| format!(" at {at},"));
         said.add(format!(
-            "Other tasks went on, but the task awaits something else at the same time, at {}, which was not polled meanwhile.",
-            self.besides
+            "Other tasks went on, but the task awaits something else at the same time,{besides} which was not polled meanwhile."
         ));
         if self.place.location.is_some() {
             said.add(format!("The task was spawned at {}.", place_name(self.place)));
@@ -94,8 +95,8 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// The line at which the task of the longest poll also waited.
-    besides: String,
+    /// The line at which the task of the longest poll also waited, if it is known.
+    besides: Option<String>,
 }
 
 /// The least time in `block_in_place` that counts, in times of `long_poll`: as for a single poll that is harm by
@@ -117,7 +118,12 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> 
                 continue;
             }
             let Some(blame) = Blame::from_samples(timeline, poll) else { continue };
-            let Some(besides) = besides(timeline, task, index) else { continue };
+            let besides = besides(timeline, task, index);
+            let is_in_select =
+                || timeline.samples(poll).last().is_some_and(|last| is_in_select(&last.frames));
+            if besides.is_none() && !is_in_select() {
+                continue;
+            }
             let group = groups.get_or_default(blame.function);
             group.frames.add_all(blame.frames);
             group.causes.add_all(blame.causes);
@@ -180,6 +186,19 @@ const POLL_SEVERAL: [&str; 8] = [
     "Buffer",
 ];
 
+/// The files of functions that go on until the first of several futures is ready, so that none of the others is yet.
+const SELECTS: [&str; 3] = ["/macros/select.rs", "/future/select.rs", "/future/select_all.rs"];
+
+/// Returns whether the function that called `block_in_place` is a branch of `select!`.
+fn is_in_select(stack: &[StackFrame]) -> bool {
+    let is_in_place = |frame: &StackFrame| frame.function.contains("block_in_place");
+    let Some(called) = stack.iter().rposition(is_in_place) else { return false };
+    stack[called..].iter().any(|frame| {
+        let file = frame.file.as_deref().unwrap_or_default();
+        frame.origin != FrameOrigin::Program && SELECTS.iter().any(|of| file.ends_with(of))
+    })
+}
+
 /// Returns a line at which the task waited both before and after this poll, besides the one that the poll worked on.
 /// `None` if that isn't known.
 fn besides(timeline: &Timeline, task: &Task, index: usize) -> Option<String> {
@@ -227,7 +246,7 @@ fn others(wait: &Wait, stack: &[StackFrame]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::timeline::{AwaitFrame, FrameOrigin};
+    use crate::trace::timeline::AwaitFrame;
 
     fn function(name: &str, line: u32) -> StackFrame {
         StackFrame {
@@ -276,5 +295,25 @@ mod tests {
         assert!(others(&beats, &awaits).is_empty());
         // Nothing is known of a stack that wasn't followed down to the task.
         assert!(others(&beats, &selects[..3]).is_empty());
+    }
+
+    #[test]
+    fn a_branch_of_select_is_not_the_only_one() {
+        let of_tokio = |name: &str, file: &str| StackFrame {
+            file: Some(file.into()),
+            origin: FrameOrigin::Runtime,
+            ..function(name, 710)
+        };
+        let in_place = of_tokio("block_in_place<F>", "tokio-1.54.1/src/task/blocking.rs");
+        let select = of_tokio("shop::run", "tokio-1.54.1/src/macros/select.rs");
+        let own = function("an async fn", 12);
+        let is_in = |frames: &[&StackFrame]| {
+            let frames: Vec<_> = frames.iter().map(|&frame| frame.clone()).collect();
+            is_in_select(&frames)
+        };
+        assert!(is_in(&[&own, &in_place, &own, &select]));
+        assert!(!is_in(&[&own, &in_place, &own]));
+        assert!(!is_in(&[&own, &select, &in_place, &own]), "it is called there");
+        assert!(!is_in(&[&own, &select]));
     }
 }
