@@ -71,6 +71,25 @@ test("a screen 360 pixels wide", () =>
     }
   }));
 
+test("a long verdict takes two lines until all of it is asked for", () =>
+  open("blocked.html", { viewport: { width: 1400, height: 900 } }, async (page) => {
+    const more = page.locator("#answer-more");
+    assert.equal(await more.isVisible(), false);
+    await page.evaluate(() => document.getElementById("answer").append(" and so on".repeat(80)));
+    await page.setViewportSize({ width: 1200, height: 900 });
+    await more.waitFor();
+    const height = () => page.locator("#answer").evaluate((answer) => answer.clientHeight);
+    const folded = await height();
+    assert.ok(folded < 60, `${folded}`);
+    await more.click();
+    await frame(page);
+    assert.ok((await height()) > 1.4 * folded);
+    assert.equal(await more.getAttribute("aria-expanded"), "true");
+    await more.click();
+    await frame(page);
+    assert.equal(await height(), folded);
+  }));
+
 test("the palettes differ, and both are drawn", () =>
   open("blocked.html", {}, async (page) => {
     const waiting = [0xfe, 0x61, 0x00];

@@ -167,7 +167,19 @@ fn usual_waker(timeline: &Timeline, waits: &WaitSet, of: Option<TaskKey>) -> Opt
 
 fn has_any_ended(timeline: &Timeline, waits: &WaitSet) -> bool {
     let mut pairs = timeline.tasks.seen().iter().flat_map(|task| task.polls.windows(2));
-    pairs.any(|pair| waits.has(pair[0].wait()))
+    pairs.any(|pair| {
+        let goes_on = waits.has(pair[1].wait()) && was_woken_before([&pair[0], &pair[1]]);
+        waits.has(pair[0].wait()) && !goes_on
+    })
+}
+
+/// The error of the times that a wake and the end of a poll are compared by, in ns.
+const SLACK_NS: u64 = 1_000;
+
+/// Returns whether the wake between two polls came before the wait began: it was meant for what the task had waited for before.
+fn was_woken_before([poll, next]: [&Poll; 2]) -> bool {
+    let end_ns = poll.end_ns().map(|ns| ns.saturating_add(SLACK_NS));
+    next.ready_ns().zip(end_ns).is_some_and(|(ready_ns, end_ns)| ready_ns <= end_ns)
 }
 
 fn next_link(
@@ -272,5 +284,19 @@ impl fmt::Display for Chain {
             Some(task) => write!(f, " {task} {does}: they wait for one another."),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_that_comes_late_ends_no_wait() {
+        let poll = Poll::open(10, 1, None).ended(50_000);
+        let next = |ready_ns| Poll::open(70_000, 1, None).ready(ready_ns);
+        assert!(was_woken_before([&poll, &next(Some(50_100))]));
+        assert!(!was_woken_before([&poll, &next(Some(60_000))]));
+        assert!(!was_woken_before([&poll, &next(None)]), "it isn't known");
     }
 }

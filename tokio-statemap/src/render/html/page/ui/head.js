@@ -79,10 +79,23 @@ export const showAnswer = (view, actions) => {
   answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
   answer.title = isListed || text.length > 200 ? shorten(text, MOST_ANSWER) : "";
+  foldAnswer(answer);
   const zoom = byId("answer-zoom");
   const target = view.firstSelection;
   zoom.hidden = target === null;
   zoom.addEventListener("click", () => actions.zoomTo(target));
+};
+
+/** Shows the first two lines of a longer verdict, and a button for the others. */
+const foldAnswer = (answer) => {
+  const more = byId("answer-more");
+  const look = () => (more.hidden = !answer.classList.contains("whole") && answer.scrollHeight <= answer.clientHeight + 2);
+  more.addEventListener("click", () => {
+    const isWhole = answer.classList.toggle("whole");
+    more.textContent = isWhole ? "Less" : "More";
+    more.setAttribute("aria-expanded", String(isWhole));
+  });
+  new ResizeObserver(look).observe(answer);
 };
 
 /** Lets a path break between its folders or modules, not within a name or a number. */
