@@ -55,8 +55,8 @@ pub struct CollectorConfig {
     /// Default: `true`.
     ///
     /// It has no effect without this crate's feature `stacks`, or elsewhere than on Linux on x86-64
-    /// or aarch64. A thread of this crate checks the polling threads every 5 ms and interrupts the
-    /// busy ones for 1 to 10 µs.
+    /// or aarch64. A thread of this crate checks the polling threads every 5 ms, or less often while the program
+    /// uses all processors, and interrupts the busy ones for 1 to 10 µs.
     pub stacks: bool,
     /// Enables recording where all tasks wait, by the clones of their wakers, and when they are woken. Default: `true`.
     ///

@@ -72,22 +72,36 @@ test("a screen 360 pixels wide", () =>
   }));
 
 test("a long verdict takes two lines until all of it is asked for", () =>
-  open("blocked.html", { viewport: { width: 1400, height: 900 } }, async (page) => {
-    const more = page.locator("#answer-more");
-    assert.equal(await more.isVisible(), false);
-    await page.evaluate(() => document.getElementById("answer").append(" and so on".repeat(80)));
-    await page.setViewportSize({ width: 1200, height: 900 });
-    await more.waitFor();
-    const height = () => page.locator("#answer").evaluate((answer) => answer.clientHeight);
-    const folded = await height();
-    assert.ok(folded < 60, `${folded}`);
-    await more.click();
-    await frame(page);
-    assert.ok((await height()) > 1.4 * folded);
-    assert.equal(await more.getAttribute("aria-expanded"), "true");
-    await more.click();
-    await frame(page);
-    assert.equal(await height(), folded);
+  open("blocked.html", {}, async (page) => {
+    const [more, answer] = [page.locator("#answer-more"), page.locator("#answer")];
+    const height = () => answer.evaluate((answer) => answer.clientHeight);
+    const resize = async (width) => {
+      await page.setViewportSize({ width, height: 900 });
+      await frame(page);
+      await frame(page);
+    };
+    const words = " and so on".repeat(40);
+    await answer.evaluate((answer, words) => answer.append(words), words);
+    for (const width of [1200, 900]) {
+      await resize(width);
+      assert.ok(await more.isVisible(), `${width}`);
+      const folded = await height();
+      assert.ok(folded < 60, `${folded} at ${width}`);
+      await more.click();
+      await frame(page);
+      assert.ok((await height()) > 1.4 * folded, `${width}`);
+      assert.equal(await more.innerText(), "Less");
+      await more.click();
+      await frame(page);
+      assert.equal(await height(), folded);
+    }
+    // Where all of it is shown, there is nothing to fold.
+    for (const width of [800, 5000]) {
+      await resize(width);
+      assert.ok(await more.isHidden(), `${width}`);
+    }
+    await resize(1200);
+    assert.ok(await more.isVisible());
   }));
 
 test("the palettes differ, and both are drawn", () =>

@@ -72,8 +72,8 @@ pub use critical_path::{CriticalPath, PathPart, PathState};
 pub use culprits::{Culprit, LongPollBlame, Unattributed};
 pub use delay::Delay;
 pub use issues::{
-    BusyWorkers, Contended, Evidence, Explanation, InPlace, Issue, LongPollIssue, MaybeLeaked,
-    NeverFinished, OwnThreads, PoolShortage, Stall, Starved, Stuck, WhyNever,
+    Besides, BusyWorkers, Contended, Evidence, Explanation, InPlace, Issue, LongPollIssue,
+    MaybeLeaked, NeverFinished, OwnThreads, PoolShortage, Stall, Starved, Stuck, WhyNever,
 };
 pub use lengths::Lengths;
 pub use let_go::LetGo;

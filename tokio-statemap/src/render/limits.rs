@@ -141,14 +141,15 @@ impl fmt::Display for Unknown {
                  keeps them",
                 count(*events, "event"),
             ),
-            Self::PollsNotSeen { limit, polls } => {
+            Self::PollsNotSeen { limit, polls, always_seen_ns } => {
                 let it = if *polls == 1 { "it" } else { "they" };
                 write!(
                     f,
                     "{} held a worker for over {}, and no stack sample shows what {it} did, so the machine may have caused \
-                     that: only polls of 10 ms or more are always sampled",
+                     that: only polls of {} or more are always sampled",
                     count(*polls, "poll"),
                     setting(*limit),
+                    human(*always_seen_ns),
                 )
             }
             Self::PollsNotKept { limit, place, polls, longest_ns } => {

@@ -1,6 +1,8 @@
 //! Polls that went on in `block_in_place`. The worker was handed over, but everything else that the same task awaits
 //! was delayed.
 
+use std::fmt;
+
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blame::{Blame, Callers, Function, Weights, dominant_callers};
 use crate::analysis::blocking_cause::BlockingCause;
@@ -11,6 +13,7 @@ use crate::analysis::spots::{Spot, Spots};
 use crate::analysis::statement::{Statement, called_from, function_name, place_name};
 use crate::analysis::waits::{label, line_of};
 use crate::trace::timeline::{FrameOrigin, StackFrame, Task, Timeline, Wait};
+use crate::util::clean::clean;
 use crate::util::map::Map;
 use crate::util::quantity::{count, human};
 
@@ -30,9 +33,8 @@ pub struct InPlace {
     pub total_ns: u64,
     /// The longest such time, in ns.
     pub longest_ns: u64,
-    /// The line at which the task of the longest poll also waited: `src/shop.rs:17, Sleep`. `None` if it is only known that
-    /// there is one, as the poll was in `select!`.
-    pub besides: Option<String>,
+    /// What the task also awaits.
+    pub besides: Besides,
     /// The lengths of these times.
     pub lengths: Lengths,
     callers: Vec<StackFrame>,
@@ -75,14 +77,38 @@ impl Finding for InPlace {
             count(self.polls, "poll"),
         ));
         said.add(called_from(&self.callers, self.are_all_callers));
-        let besides = self.besides.as_ref().map_or(String::new(), |at| format!(" at {at},"));
-        said.add(format!(
-            "Other tasks went on, but the task awaits something else at the same time,{besides} which was not polled meanwhile."
-        ));
+        said.add(format!("Other tasks went on, but {} meanwhile.", self.besides));
         if self.place.location.is_some() {
             said.add(format!("The task was spawned at {}.", place_name(self.place)));
         }
         said
+    }
+}
+
+/// What a task awaits beside a poll that stands still.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Besides {
+    /// It also waits at this line: `src/shop.rs:17, Sleep`.
+    Line(String),
+    /// The poll is in a branch of the `select!` in this function of the program.
+    Branches(StackFrame),
+}
+
+impl fmt::Display for Besides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => {
+                write!(f, "what the task also awaits, at {}, was not polled", clean(line))
+            }
+            Self::Branches(of) => {
+                write!(
+                    f,
+                    "the other branches of the select! in {} were not polled",
+                    function_name(of)
+                )
+            }
+        }
     }
 }
 
@@ -95,8 +121,8 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// The line at which the task of the longest poll also waited, if it is known.
-    besides: Option<String>,
+    /// What the task of the longest poll of which that is known also awaited.
+    besides: Option<(u64, Besides)>,
 }
 
 /// The least time in `block_in_place` that counts, in times of `long_poll`: as for a single poll that is harm by
@@ -118,12 +144,12 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> 
                 continue;
             }
             let Some(blame) = Blame::from_samples(timeline, poll) else { continue };
-            let besides = besides(timeline, task, index);
-            let is_in_select =
-                || timeline.samples(poll).last().is_some_and(|last| is_in_select(&last.frames));
-            if besides.is_none() && !is_in_select() {
-                continue;
-            }
+            let line = || besides(timeline, task, index).map(Besides::Line);
+            let branches = || {
+                let last = timeline.samples(poll).last()?;
+                select_around(&last.frames).cloned().map(Besides::Branches)
+            };
+            let Some(besides) = line().or_else(branches) else { continue };
             let group = groups.get_or_default(blame.function);
             group.frames.add_all(blame.frames);
             group.causes.add_all(blame.causes);
@@ -131,8 +157,11 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> 
                 of_group.add_all(of_poll);
             }
             group.places.add(spelling.place(task), length_ns);
-            if length_ns > group.spots.longest_ns {
-                group.besides = besides;
+            let is_line = matches!(besides, Besides::Line(_));
+            let better =
+                (is_line, length_ns) > group.besides.as_ref().map_or((false, 0), Group::rank);
+            if better {
+                group.besides = Some((length_ns, besides));
             }
             group.lengths_ns.push(length_ns);
             group.spots.add(Spot { task: task.key, start_ns: from_ns, length_ns });
@@ -149,6 +178,11 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> 
 }
 
 impl Group {
+    /// Returns the rank of what is known: lines come before branches.
+    fn rank((length_ns, besides): &(u64, Besides)) -> (bool, u64) {
+        (matches!(besides, Besides::Line(_)), *length_ns)
+    }
+
     fn finish(self) -> Option<InPlace> {
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let mut total_ns: u64 = 0;
@@ -162,7 +196,7 @@ impl Group {
             polls: self.spots.n,
             total_ns,
             longest_ns: self.spots.longest_ns,
-            besides: self.besides,
+            besides: self.besides?.1,
             lengths: Lengths::from_ns(self.lengths_ns),
             callers,
             are_all_callers,
@@ -186,17 +220,21 @@ const POLL_SEVERAL: [&str; 8] = [
     "Buffer",
 ];
 
-/// The files of functions that go on until the first of several futures is ready, so that none of the others is yet.
-const SELECTS: [&str; 3] = ["/macros/select.rs", "/future/select.rs", "/future/select_all.rs"];
-
-/// Returns whether the function that called `block_in_place` is a branch of `select!`.
-fn is_in_select(stack: &[StackFrame]) -> bool {
-    let is_in_place = |frame: &StackFrame| frame.function.contains("block_in_place");
-    let Some(called) = stack.iter().rposition(is_in_place) else { return false };
-    stack[called..].iter().any(|frame| {
+/// Returns the function of the program with the `select!` in a branch of which `block_in_place` was called. The `select!` of a
+/// crate, such as that of a web server for each connection, awaits nothing that the program would miss.
+fn select_around(stack: &[StackFrame]) -> Option<&StackFrame> {
+    let called = stack.iter().rposition(|frame| {
+        frame.origin == FrameOrigin::Runtime && frame.function.contains("block_in_place")
+    })?;
+    let is_select = |frame: &StackFrame| {
         let file = frame.file.as_deref().unwrap_or_default();
-        frame.origin != FrameOrigin::Program && SELECTS.iter().any(|of| file.ends_with(of))
-    })
+        frame.origin == FrameOrigin::Runtime && file.ends_with("/src/macros/select.rs")
+    };
+    let select = called + stack[called..].iter().position(is_select)?;
+    let of = |frame: &&StackFrame| {
+        matches!(frame.origin, FrameOrigin::Program | FrameOrigin::Dependency)
+    };
+    stack[select..].iter().find(of).filter(|frame| frame.origin == FrameOrigin::Program)
 }
 
 /// Returns a line at which the task waited both before and after this poll, besides the one that the poll worked on.
@@ -298,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_of_select_is_not_the_only_one() {
+    fn a_select_of_the_program_is_found_around_the_call() {
         let of_tokio = |name: &str, file: &str| StackFrame {
             file: Some(file.into()),
             origin: FrameOrigin::Runtime,
@@ -307,13 +345,16 @@ mod tests {
         let in_place = of_tokio("block_in_place<F>", "tokio-1.54.1/src/task/blocking.rs");
         let select = of_tokio("shop::run", "tokio-1.54.1/src/macros/select.rs");
         let own = function("an async fn", 12);
-        let is_in = |frames: &[&StackFrame]| {
+        let run = function("async shop::run", 30);
+        let server = StackFrame { origin: FrameOrigin::Dependency, ..function("axum::serve", 400) };
+        let around = |frames: &[&StackFrame]| {
             let frames: Vec<_> = frames.iter().map(|&frame| frame.clone()).collect();
-            is_in_select(&frames)
+            select_around(&frames).map(|frame| frame.line)
         };
-        assert!(is_in(&[&own, &in_place, &own, &select]));
-        assert!(!is_in(&[&own, &in_place, &own]));
-        assert!(!is_in(&[&own, &select, &in_place, &own]), "it is called there");
-        assert!(!is_in(&[&own, &select]));
+        assert_eq!(around(&[&own, &in_place, &own, &select, &run]), Some(Some(30)));
+        assert_eq!(around(&[&own, &in_place, &own, &run]), None);
+        assert_eq!(around(&[&own, &select, &run, &in_place, &run]), None, "it is called there");
+        assert_eq!(around(&[&own, &in_place, &own, &select, &server, &run]), None);
+        assert_eq!(around(&[&own, &select, &run]), None);
     }
 }

@@ -23,7 +23,7 @@ pub use contended::Contended;
 pub use evidence::{Evidence, Explanation};
 pub use exhausted_pool::PoolShortage;
 pub(super) use exhausted_pool::pool_statement;
-pub use in_place::InPlace;
+pub use in_place::{Besides, InPlace};
 pub use leak::MaybeLeaked;
 pub use long_polls::LongPollIssue;
 pub use never_finished::{NeverFinished, Stuck, WhyNever};
@@ -254,7 +254,8 @@ pub(super) fn find(
             issues.push((rank, Issue::NeverFinished(Box::new(never))));
         }
         if let Some(in_place) = in_place::find(timeline, facts.spelling) {
-            let is_worst = u128::from(in_place.total_ns) > all_ns;
+            let is_sure = matches!(in_place.besides, Besides::Line(_));
+            let is_worst = is_sure && u128::from(in_place.total_ns) > all_ns;
             let rank = if is_worst { Rank::WorstInPlace } else { Rank::InPlace };
             issues.push((rank, Issue::InPlace(Box::new(in_place))));
         }

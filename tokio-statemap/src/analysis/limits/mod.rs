@@ -19,7 +19,6 @@ use super::own_time::own_ns;
 use super::place::Place;
 use super::report::Report;
 use super::verdict::Verdict;
-use crate::recorder::watch::ALWAYS_SEEN_NS;
 #[cfg(has_requests)]
 use crate::trace::requests::Request;
 use crate::trace::summary::Summary;
@@ -151,6 +150,8 @@ pub enum Unknown {
         limit: Duration,
         /// The number of polls.
         polls: u64,
+        /// The length from which on polls are always sampled, in ns.
+        always_seen_ns: u64,
     },
     /// Polls of a spawn location held workers for longer, but none of them is kept, so the machine may have been the
     /// cause.
@@ -261,12 +262,13 @@ fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
 /// Returns the number of polls over the limit that the machine may have made long.
 fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
     let mut polls = 0;
+    let always_seen_ns = timeline.long_polls.sampling.always_seen_ns();
     for &(task, poll) in report.blame.unseen_at.iter() {
         // A poll that is longer by its own doing would have been sampled.
         let own_ns = own_ns(timeline, &timeline.tasks.seen()[task].polls[poll]);
-        polls += u64::from(own_ns < ALWAYS_SEEN_NS);
+        polls += u64::from(own_ns < always_seen_ns);
     }
-    (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })
+    (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls, always_seen_ns })
 }
 
 /// Returns the location with the most polls over the limit, of the locations none of whose polls is kept. If some polls

@@ -7,7 +7,7 @@ use crate::analysis::picture::tests::timeline as any_timeline;
 use crate::analysis::picture::why_tests::explained;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Poll, PollCause, Task, TaskKey};
+use crate::trace::timeline::{NoStack, Poll, PollCause, Task, TaskKey};
 
 const MS: u64 = 1_000_000;
 
@@ -150,9 +150,16 @@ fn what_cannot_be_known_is_said() {
 #[test]
 fn what_nobody_saw_does_not_pass() {
     let limit = Duration::from_millis(7);
-    for (to, unknown) in [(8, vec![Unknown::PollsNotSeen { limit, polls: 1 }]), (78, vec![])] {
+    let not_seen = |always_seen_ns| vec![Unknown::PollsNotSeen { limit, polls: 1, always_seen_ns }];
+    for (to, rare_looks, unknown) in [
+        (8, 0, not_seen(20_000_000)),
+        (28, 0, vec![]),
+        (28, 1, not_seen(80_000_000)),
+        (88, 1, vec![]),
+    ] {
         let mut timeline = timeline(&[&[(0, 0, to)]]);
         timeline.long_polls.sampling.state = SamplingState::On;
+        timeline.long_polls.sampling.no_stacks.add(NoStack::RareLooks, rare_looks);
         let judgement = polls(&mut timeline, 7);
         assert_eq!((judgement.exceeded.len(), judgement.unknown), (0, unknown), "{to} ms");
         assert!(polls(&mut timeline, to).is_kept());

@@ -76,8 +76,19 @@ impl Report {
             );
         }
         for (why, times) in self.recording.sampling.no_stacks.all() {
-            let (times, reason) = (count(times, "time"), reason(why));
-            lines.push(format!("The function that held a worker wasn't seen ({times}): {reason}."));
+            lines.push(match why {
+                NoStack::RareLooks => format!(
+                    "Threads were looked at less often ({}), as the program used all processors: a long poll of less than {} \
+                     may have no sample.",
+                    count(times, "time"),
+                    human(self.recording.sampling.always_seen_ns()),
+                ),
+                _ => format!(
+                    "The function that held a worker wasn't seen ({}): {}.",
+                    count(times, "time"),
+                    reason(why)
+                ),
+            });
         }
         if dropped > 0 {
             let samples = count(dropped, "sample");
@@ -122,6 +133,7 @@ impl Report {
 /// Returns the reason why the function that held a worker wasn't seen, and the remedy.
 fn reason(why: NoStack) -> &'static str {
     match why {
+        NoStack::RareLooks => "threads were looked at less often",
         NoStack::NoProc => {
             "there is no /proc here, or only that of another pid namespace. Mount it"
         }
@@ -180,6 +192,7 @@ mod tests {
             (NoStack::NoMemory, "no memory left"),
             (NoStack::NoSymbols, "the program's own file"),
             (NoStack::Emulated, "valgrind or qemu"),
+            (NoStack::RareLooks, "less than 80.0 ms"),
         ];
         assert_eq!(all.len(), NoStack::ALL.len());
         for (times, (why, _)) in (1..).zip(all) {
@@ -189,10 +202,14 @@ mod tests {
         assert_eq!(lines.len(), all.len());
         for (line, (times, (_, words))) in lines.iter().zip((1..).zip(all)) {
             let times = count(times, "time");
-            let begin = format!("The function that held a worker wasn't seen ({times}): ");
+            let begin = match words {
+                "less than 80.0 ms" => format!("Threads were looked at less often ({times}), "),
+                _ => format!("The function that held a worker wasn't seen ({times}): "),
+            };
             assert!(line.starts_with(&begin) && line.contains(words), "{line}");
             // The line has a reason and a remedy.
-            assert!(line.ends_with('.') && line.matches(". ").count() == 1, "{line}");
+            let has_remedy = line.matches(". ").count() == 1 || words == "less than 80.0 ms";
+            assert!(line.ends_with('.') && has_remedy, "{line}");
         }
     }
 

@@ -132,7 +132,7 @@ fn run() {
             });
         } else {
             pace.adapt(filled);
-            watcher.wait_or_look(pace.time());
+            watcher.wait_or_look([pace.time(), next_round].into_iter().flatten().min());
         }
     }
     watcher.leave_all();

@@ -18,18 +18,25 @@ use crate::recorder::watch::listeners::Listeners;
 use crate::recorder::watch::listeners::PageListeners;
 
 /// The average time between two looks. Each time is between half of it and one and a half times it. A poll of twice the
-/// average is seen while it goes on, unless the watcher itself has to wait for a processor.
+/// average is seen while it goes on, unless looks are rare, or the watcher itself has to wait for a processor.
 pub(crate) const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
-/// The average time between two looks while the program uses all processors and has no long polls.
+/// The average time between two looks on one processor, while the program uses all of it and has no long polls.
 pub(crate) const BETWEEN_RARE_LOOKS: Duration = Duration::from_millis(40);
 
 /// The age of the youngest poll that listeners are notified of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
 /// A poll that holds its worker for this long by its own doing has samples, unless there are too many threads to look
-/// at. This is the longest time between two rare looks, and a tick of the kernel.
-pub(crate) const ALWAYS_SEEN_NS: u64 = 70_000_000;
+/// at, or looks were rare. This is the longest time between two looks, and a tick of the kernel.
+pub(crate) const ALWAYS_SEEN_NS: u64 = 20_000_000;
+
+/// The same where looks were rare at times.
+pub(crate) const ALWAYS_SEEN_RARELY_NS: u64 = 80_000_000;
+
+const _: () = assert!(
+    ALWAYS_SEEN_RARELY_NS as u128 >= BETWEEN_RARE_LOOKS.as_nanos() * 3 / 2 + ALWAYS_SEEN_NS as u128
+);
 
 /// The least age of a poll whose stack is sampled.
 pub(crate) const LEAST_AGE: Duration = Duration::from_millis(1);

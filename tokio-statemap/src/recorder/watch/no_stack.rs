@@ -44,6 +44,8 @@ reasons! {
     /// The thread was in code that isn't the program's: another program runs it, such as valgrind or qemu, or the code
     /// was made at run time, or a process was being created.
     Emulated => "emulated",
+    /// The program used all processors, so a look at a thread came later than usual. Whether there was a long poll then isn't known.
+    RareLooks => "rareLooks",
 }
 
 /// The number of times for each reason.

@@ -28,9 +28,9 @@ pub(crate) use runtimes::of_runtimes;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    BusyWorkers, Computed, ComputedIn, Contended, Counts, CriticalPath, Culprit, Delay, Evidence,
-    Explanation, Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocationRow, LocationRuns,
-    LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, OwnThreads, PathPart,
-    PathState, Place, PoolShortage, Recording, Report, SeenBeside, Stall, Starved, StillWaiting,
-    Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever, WorkerShare,
+    Besides, BusyWorkers, Computed, ComputedIn, Contended, Counts, CriticalPath, Culprit, Delay,
+    Evidence, Explanation, Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocationRow,
+    LocationRuns, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, OwnThreads,
+    PathPart, PathState, Place, PoolShortage, Recording, Report, SeenBeside, Stall, Starved,
+    StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever, WorkerShare,
 };

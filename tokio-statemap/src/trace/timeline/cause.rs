@@ -15,7 +15,7 @@ use crate::util::quantity::scale;
 /// off the processor, or was off it for an unknown reason.
 ///
 /// The parts add up to the length of the poll. A thread measures them at some of its events, about
-/// every 5 ms while it has any. The time between two measurements is shared among the long polls
+/// every 5 ms while it has any, or less often while the program uses all processors. The time between two measurements is shared among the long polls
 /// there, in proportion to their lengths; time outside of long polls counts as on the processor or
 /// blocked. Available only on Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,6 +187,10 @@ const LONG_IDLE_NS: u64 = 200_000;
 /// The least time of a poll that may lie outside of readings. It counts as on the processor.
 const MIN_SLACK_NS: u64 = 50_000;
 
+/// The time in short polls between two readings from which on they share what the machine took: more than there is between two
+/// looks, unless these are rare.
+const MOST_IN_SHORT_NS: u64 = 10_000_000;
+
 impl Readings {
     /// Records that the thread parked or unparked.
     pub(super) fn parked(&mut self, time_ns: u64, is_parked: bool) {
@@ -314,9 +318,12 @@ impl Readings {
             let polls_ns = in_polls_ns.max(own_ns);
             let all_ns = polls_ns + idle_ns;
             let part = |of_ns: u64| scale(of_ns, own_ns, all_ns);
-            // All of the time taken away may have been taken in polls; the polls that computed
-            // then cannot be distinguished from those that did not.
-            let most = |of_ns: u64| scale(of_ns, own_ns, polls_ns).min(own_ns);
+            // All of the time taken away may have been taken in long polls; the polls that computed
+            // then cannot be distinguished from those that did not. If the thread was in short polls for long, it was most
+            // likely taken in these as well.
+            let short_ns = (stretch.to_ns - stretch.from_ns).saturating_sub(all_ns);
+            let sharing_ns = polls_ns + if short_ns > MOST_IN_SHORT_NS { short_ns } else { 0 };
+            let most = |of_ns: u64| scale(of_ns, own_ns, sharing_ns).min(own_ns);
             let all_off_ns = stretch.off_ns - stretch.behind_ns;
             let delay_ns = stretch.run_delay_ns.saturating_sub(stretch.behind_ns);
             let run_delay_ns = most(delay_ns.min(all_off_ns));

@@ -1,6 +1,5 @@
 //! The causes and stack samples of long polls.
 
-use crate::recorder::watch::ALWAYS_SEEN_NS;
 use crate::trace::timeline::Timeline;
 use crate::trace::timeline::cause::PollCause;
 use crate::trace::timeline::machine::Sampling;
@@ -57,7 +56,7 @@ impl Timeline {
 
     /// Returns the stack samples of `poll` in order of time, at most 16.
     ///
-    /// A poll of 10 ms or more usually has at least one; shorter polls sometimes do, as sampling
+    /// A poll of 10 ms or more usually has at least one, unless the program uses all processors; shorter polls sometimes do, as sampling
     /// starts after 1 ms. There is none if the processor was taken away the whole time, or if the
     /// program handles SIGURG itself (then only blocked threads are sampled). If there are over
     /// 4096 samples, those of the shortest polls are dropped.
@@ -105,6 +104,7 @@ impl Timeline {
             }
         }
         crate::util::sort::sort(&mut carried);
+        let always_seen_ns = self.long_polls.sampling.always_seen_ns();
         let LongPolls { samples, beside, .. } = &mut self.long_polls;
         let mut thread_before = None;
         for (thread, rest_ns) in carried {
@@ -116,7 +116,7 @@ impl Timeline {
             let from = first_from(samples, last.poll_key());
             let key = last.poll_key();
             let is_it = last.thread == thread
-                && (rest_ns >= ALWAYS_SEEN_NS
+                && (rest_ns >= always_seen_ns
                     || samples[from..to].iter().any(|sample| sample.at_ns >= begin_ns));
             if !is_it {
                 continue;

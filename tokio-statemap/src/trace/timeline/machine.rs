@@ -2,6 +2,7 @@
 //! recording.
 
 pub use crate::recorder::CpuLimit;
+use crate::recorder::watch::{ALWAYS_SEEN_NS, ALWAYS_SEEN_RARELY_NS};
 pub use crate::recorder::watch::{NoStack, NoStacks};
 pub use crate::trace::clock::ClockChanges;
 
@@ -41,6 +42,14 @@ pub struct Sampling {
 }
 
 impl Sampling {
+    /// Returns the length from which on a poll has samples if it held its worker by its own doing, in ns.
+    pub(crate) fn always_seen_ns(&self) -> u64 {
+        match self.no_stacks.count(NoStack::RareLooks) {
+            0 => ALWAYS_SEEN_NS,
+            _ => ALWAYS_SEEN_RARELY_NS,
+        }
+    }
+
     /// Returns `true` if every poll that is long enough has samples, unless the machine stood
     /// still.
     pub(crate) fn sees_all(&self) -> bool {

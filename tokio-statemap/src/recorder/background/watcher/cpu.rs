@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// The time between two looks at the signals that a worker blocks. Such a look takes longer than a sample.
 const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
 
-/// The most CPU time that one sample stands for, in ns. While looks are rare, each of ten workers is asked every 400 ms.
-const MOST_NS: u64 = 1_000_000_000;
+/// The most CPU time that one sample stands for, in ns.
+const MOST_NS: u64 = 100_000_000;
 
 /// The most workers whose counts are remembered.
 const MOST_WORKERS: usize = 256;
@@ -109,7 +109,10 @@ impl Tools {
         if self.cpu.asked.as_ref().is_some_and(|asked| asked.id == id) {
             self.take_answer(id, recorder, thread, since);
         }
-        let is_awaited = |asked: &Asked| asked.at.elapsed() < PATIENCE;
+        // An answer is taken when its thread is looked at next.
+        let is_awaited = |asked: &Asked| {
+            asked.at.elapsed() < if asked.request.is_answered() { 4 * PATIENCE } else { PATIENCE }
+        };
         if self.cpu.asked.as_ref().is_some_and(is_awaited) {
             return;
         }

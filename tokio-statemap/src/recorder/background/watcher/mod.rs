@@ -74,6 +74,8 @@ pub(super) struct Watcher {
     tools: Tools,
     /// The time at which the next look is due, if it is known.
     due: Option<Instant>,
+    /// `true` if that look is a rare one.
+    is_rare: bool,
 }
 
 impl Watcher {
@@ -97,11 +99,13 @@ impl Watcher {
         let due = self.due.unwrap_or_else(|| {
             let known = self.awake.len();
             self.take_woken();
-            if self.awake.len() > known {
-                self.resting.replace(&mut self.awake[known..]);
-                remove_repeated(&mut self.awake);
+            // Threads rest in long polls.
+            if self.resting.len() > 0 {
+                self.tools.times.need_frequent();
             }
-            let between = self.tools.budget.between(self.tools.times.next());
+            let (between, is_rare) = self.tools.times.next();
+            self.is_rare = is_rare;
+            let between = self.tools.budget.between(between);
             // The poll that woke the first of the threads has just begun: where polls are rare, each is seen early.
             now + if known == 0 { between / 2 } else { between }
         });
@@ -116,6 +120,10 @@ impl Watcher {
         std::thread::sleep(left);
         if !filter::allows_all() {
             return self.give_up();
+        }
+        if self.is_rare {
+            self.take_woken();
+            self.note_rare_look();
         }
         self.tools.times.look();
         let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
@@ -201,7 +209,21 @@ impl Watcher {
     }
 
     fn take_woken(&mut self) {
+        let known = self.awake.len();
         woken::take_each(&mut |thread| self.awake.push(Awake::new(thread)));
+        if self.awake.len() > known {
+            self.resting.replace(&mut self.awake[known..]);
+            remove_repeated(&mut self.awake);
+        }
+    }
+
+    /// Notes of each thread that it is looked at later than usual.
+    fn note_rare_look(&self) {
+        for one in &self.awake {
+            if let Some(recorder) = one.thread.recorder.upgrade() {
+                without_stack::count(&recorder, NoStack::RareLooks);
+            }
+        }
     }
 
     /// Leaves all threads alone. The next thread that looks finds them again.

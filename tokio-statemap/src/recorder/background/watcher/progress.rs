@@ -155,6 +155,8 @@ impl Progress {
                 self.grant(tools);
                 let _ = self.ask(thread);
             }
+            // By the next rare look, the records that tell which poll the answer is of may be in another chunk.
+            tools.times.need_soon();
             return Next::Soon;
         }
         if let Some(copied) = copied {

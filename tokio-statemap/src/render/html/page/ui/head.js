@@ -89,13 +89,19 @@ export const showAnswer = (view, actions) => {
 /** Shows the first two lines of a longer verdict, and a button for the others. */
 const foldAnswer = (answer) => {
   const more = byId("answer-more");
-  const look = () => (more.hidden = !answer.classList.contains("whole") && answer.scrollHeight <= answer.clientHeight + 2);
-  more.addEventListener("click", () => {
-    const isWhole = answer.classList.toggle("whole");
-    more.textContent = isWhole ? "Less" : "More";
-    more.setAttribute("aria-expanded", String(isWhole));
-  });
-  new ResizeObserver(look).observe(answer);
+  const fold = (isWhole) => {
+    more.hidden = true;
+    answer.classList.remove("whole");
+    const isLong = answer.scrollHeight > answer.clientHeight + 2;
+    answer.classList.toggle("whole", isLong && isWhole);
+    more.hidden = !isLong;
+    more.textContent = isLong && isWhole ? "Less" : "More";
+    more.setAttribute("aria-label", `${more.textContent} of the verdict`);
+  };
+  const isWhole = () => answer.classList.contains("whole");
+  more.addEventListener("click", () => fold(!isWhole()));
+  // In a frame of its own, as this changes the size that is observed.
+  new ResizeObserver(() => requestAnimationFrame(() => fold(isWhole()))).observe(byId("answer-line"));
 };
 
 /** Lets a path break between its folders or modules, not within a name or a number. */
