@@ -95,6 +95,13 @@ pub enum Besides {
     Branches(StackFrame),
 }
 
+impl Besides {
+    /// Returns whether it is known what the task awaits.
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self, Self::Line(_))
+    }
+}
+
 impl fmt::Display for Besides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -121,7 +128,7 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// What the task of the longest poll of which that is known also awaited.
+    /// What the task of the longest poll also awaited, with the poll's length; of those of which a line is known, if there are any.
     besides: Option<(u64, Besides)>,
 }
 
@@ -157,11 +164,10 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> 
                 of_group.add_all(of_poll);
             }
             group.places.add(spelling.place(task), length_ns);
-            let is_line = matches!(besides, Besides::Line(_));
-            let better =
-                (is_line, length_ns) > group.besides.as_ref().map_or((false, 0), Group::rank);
-            if better {
-                group.besides = Some((length_ns, besides));
+            let rank = |(length_ns, besides): &(u64, Besides)| (besides.is_line(), *length_ns);
+            let found = (length_ns, besides);
+            if group.besides.as_ref().map(rank) < Some(rank(&found)) {
+                group.besides = Some(found);
             }
             group.lengths_ns.push(length_ns);
             group.spots.add(Spot { task: task.key, start_ns: from_ns, length_ns });
@@ -178,11 +184,6 @@ pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Option<InPlace> 
 }
 
 impl Group {
-    /// Returns the rank of what is known: lines come before branches.
-    fn rank((length_ns, besides): &(u64, Besides)) -> (bool, u64) {
-        (matches!(besides, Besides::Line(_)), *length_ns)
-    }
-
     fn finish(self) -> Option<InPlace> {
         let (callers, are_all_callers) = dominant_callers(&self.callers, self.frames.sum());
         let mut total_ns: u64 = 0;

@@ -254,8 +254,7 @@ pub(super) fn find(
             issues.push((rank, Issue::NeverFinished(Box::new(never))));
         }
         if let Some(in_place) = in_place::find(timeline, facts.spelling) {
-            let is_sure = matches!(in_place.besides, Besides::Line(_));
-            let is_worst = is_sure && u128::from(in_place.total_ns) > all_ns;
+            let is_worst = in_place.besides.is_line() && u128::from(in_place.total_ns) > all_ns;
             let rank = if is_worst { Rank::WorstInPlace } else { Rank::InPlace };
             issues.push((rank, Issue::InPlace(Box::new(in_place))));
         }

@@ -26,6 +26,7 @@ mod watcher;
 use std::sync::Arc;
 #[cfg(feature = "html")]
 use std::time::Duration;
+use std::time::Instant;
 
 #[cfg(has_black_box)]
 pub(crate) use black_box::{close as close_box, open as open_box, write as write_box};
@@ -108,6 +109,7 @@ fn run() {
     }
     let mut rounds = 0_u32;
     let mut spare = Spare::default();
+    let mut collected_at = Instant::now();
     while !STARTED.are_over() {
         rounds = rounds.wrapping_add(1);
         if rounds % ROUNDS_TO_A_LOOK_AT_FILTERS == 0 {
@@ -131,7 +133,7 @@ fn run() {
                 !watcher.is_idle() || recorders.is_empty() || recorders.iter().any(has_full)
             });
         } else {
-            pace.adapt(filled);
+            pace.adapt(filled, std::mem::replace(&mut collected_at, Instant::now()).elapsed());
             watcher.wait_or_look([pace.time(), next_round].into_iter().flatten().min());
         }
     }
