@@ -33,7 +33,7 @@ pub struct InPlace {
     pub total_ns: u64,
     /// The longest such time, in ns.
     pub longest_ns: u64,
-    /// What the task also awaits.
+    /// The task also awaits this.
     pub besides: Besides,
     /// The lengths of these times.
     pub lengths: Lengths,
@@ -85,7 +85,7 @@ impl Finding for InPlace {
     }
 }
 
-/// What a task awaits beside a poll that stands still.
+/// The part of a task that stands still beside the poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Besides {
@@ -128,7 +128,7 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// What the task of the longest poll also awaited, with the poll's length; of those of which a line is known, if there are any.
+    /// The length of the longest poll of all of which a line is known, or else of all, and what its task also awaited.
     besides: Option<(u64, Besides)>,
 }
 
