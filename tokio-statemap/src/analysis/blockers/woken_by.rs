@@ -170,7 +170,7 @@ fn has_any_ended(timeline: &Timeline, waits: &WaitSet) -> bool {
     let ended = pairs.filter(|pair| waits.has(pair[0].wait()));
     let goes_on =
         |pair: &[Poll]| waits.has(pair[1].wait()) && was_woken_before([&pair[0], &pair[1]]);
-    // Of several that seem to go on, some may have been answered at once.
+    // One such wake may be for an earlier wait. If there are several, some of them may be answers that came at once.
     ended.enumerate().any(|(nth, pair)| nth > 0 || !goes_on(pair))
 }
 

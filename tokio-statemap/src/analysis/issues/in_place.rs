@@ -128,7 +128,7 @@ struct Group {
     places: Weights<Place>,
     lengths_ns: Vec<u64>,
     spots: Spots,
-    /// The length of the longest poll of all of which a line is known, or else of all, and what its task also awaited.
+    /// The length of a poll, and what its task also awaited: of the longest poll, where those with a known line come first.
     besides: Option<(u64, Besides)>,
 }
 
@@ -221,8 +221,8 @@ const POLL_SEVERAL: [&str; 8] = [
     "Buffer",
 ];
 
-/// Returns the function of the program with the `select!` in a branch of which `block_in_place` was called. The `select!` of a
-/// crate, such as that of a web server for each connection, awaits nothing that the program would miss.
+/// Returns the program's function that has a `select!`, if one of its branches called `block_in_place`. A `select!` in another crate
+/// doesn't count: that of a web server for each connection awaits nothing that the program would miss.
 fn select_around(stack: &[StackFrame]) -> Option<&StackFrame> {
     let called = stack.iter().rposition(|frame| {
         frame.origin == FrameOrigin::Runtime && frame.function.contains("block_in_place")

@@ -76,19 +76,7 @@ impl Report {
             );
         }
         for (why, times) in self.recording.sampling.no_stacks.all() {
-            lines.push(match why {
-                NoStack::RareLooks => format!(
-                    "Threads were looked at less often ({}), as the program used all processors: a long poll of less than {} \
-                     may have no sample.",
-                    count(times, "time"),
-                    human(self.recording.sampling.always_seen_ns()),
-                ),
-                _ => format!(
-                    "The function that held a worker wasn't seen ({}): {}.",
-                    count(times, "time"),
-                    reason(why)
-                ),
-            });
+            lines.push(not_seen(why, times, self.recording.sampling.always_seen_ns()));
         }
         if dropped > 0 {
             let samples = count(dropped, "sample");
@@ -130,10 +118,18 @@ impl Report {
     }
 }
 
-/// Returns the reason why the function that held a worker wasn't seen, and the remedy.
-fn reason(why: NoStack) -> &'static str {
-    match why {
-        NoStack::RareLooks => "threads were looked at less often",
+/// Returns a line on the functions that were not seen for this reason, this many times, with the remedy if there is one. Polls of
+/// `always_seen_ns` or more are always sampled.
+fn not_seen(why: NoStack, times: u64, always_seen_ns: u64) -> String {
+    let times = count(times, "time");
+    let reason = match why {
+        NoStack::RareLooks => {
+            return format!(
+                "Threads were looked at less often ({times}), as the program used all processors: a long poll of less than {} \
+                 may have no sample.",
+                human(always_seen_ns),
+            );
+        }
         NoStack::NoProc => {
             "there is no /proc here, or only that of another pid namespace. Mount it"
         }
@@ -168,7 +164,8 @@ fn reason(why: NoStack) -> &'static str {
             "the thread was not in code of the program, as under valgrind or qemu, in code \
              that is generated at run time, and while a process is created. Run the program by itself"
         }
-    }
+    };
+    format!("The function that held a worker wasn't seen ({times}): {reason}.")
 }
 
 #[cfg(test)]
@@ -192,9 +189,9 @@ mod tests {
             (NoStack::NoMemory, "no memory left"),
             (NoStack::NoSymbols, "the program's own file"),
             (NoStack::Emulated, "valgrind or qemu"),
-            (NoStack::RareLooks, "less than 80.0 ms"),
         ];
-        assert_eq!(all.len(), NoStack::ALL.len());
+        // Rare looks have another line.
+        assert_eq!(all.len() + 1, NoStack::ALL.len());
         for (times, (why, _)) in (1..).zip(all) {
             timeline.long_polls.sampling.no_stacks.add(why, times);
         }
@@ -202,15 +199,24 @@ mod tests {
         assert_eq!(lines.len(), all.len());
         for (line, (times, (_, words))) in lines.iter().zip((1..).zip(all)) {
             let times = count(times, "time");
-            let begin = match words {
-                "less than 80.0 ms" => format!("Threads were looked at less often ({times}), "),
-                _ => format!("The function that held a worker wasn't seen ({times}): "),
-            };
+            let begin = format!("The function that held a worker wasn't seen ({times}): ");
             assert!(line.starts_with(&begin) && line.contains(words), "{line}");
             // The line has a reason and a remedy.
-            let has_remedy = line.matches(". ").count() == 1 || words == "less than 80.0 ms";
-            assert!(line.ends_with('.') && has_remedy, "{line}");
+            assert!(line.ends_with('.') && line.matches(". ").count() == 1, "{line}");
         }
+    }
+
+    #[test]
+    fn rare_looks_are_said() {
+        let (mut timeline, _) = explained("shop::compute");
+        timeline.long_polls.sampling.no_stacks.add(NoStack::RareLooks, 7);
+        assert_eq!(
+            timeline.report().not_sampled(),
+            [
+                "Threads were looked at less often (7 times), as the program used all processors: a long poll of less than \
+                 80.0 ms may have no sample."
+            ]
+        );
     }
 
     #[test]

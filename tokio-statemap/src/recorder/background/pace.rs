@@ -16,9 +16,9 @@ const SHORTEST: Duration = Duration::from_micros(500);
 /// The longest time, other than that between two looks of the watcher.
 const LONGEST: Duration = Duration::from_millis(4);
 
-/// The number of chunks that a thread may fill between two collections where looks are rare. Otherwise threads would find
-/// chunks by themselves.
-const BETWEEN_RARE_LOOKS: u32 = 2;
+/// The number of chunks that a thread fills between two collections where looks are rare. If these were later, threads would
+/// have to find chunks by themselves.
+const SOME_CHUNKS: u32 = 2;
 
 /// The time between two collections.
 ///
@@ -28,7 +28,7 @@ const BETWEEN_RARE_LOOKS: u32 = 2;
 pub(super) struct Pace {
     /// The time if a thread fills much of what it is given ahead.
     short: Option<Duration>,
-    /// The time in which a thread fills some chunks, or that between two usual looks if that is longer.
+    /// The time in which a thread fills [`SOME_CHUNKS`], or that between two usual looks if that is longer.
     most: Option<Duration>,
 }
 
@@ -42,7 +42,7 @@ impl Pace {
     pub(super) fn adapt(&mut self, filled: Filled, since: Duration) {
         let Filled { chunks, of } = filled;
         self.most = u32::try_from(chunks).ok().and_then(|chunks| {
-            let some = since.saturating_mul(BETWEEN_RARE_LOOKS).checked_div(chunks)?;
+            let some = since.saturating_mul(SOME_CHUNKS).checked_div(chunks)?;
             Some(some.max(BETWEEN_LOOKS))
         });
         if chunks * MUCH > of {

@@ -15,9 +15,9 @@ use crate::util::quantity::scale;
 /// off the processor, or was off it for an unknown reason.
 ///
 /// The parts add up to the length of the poll. A thread measures them at some of its events, about
-/// every 5 ms while it has any, or less often while the program uses all processors. The time between two measurements is shared among the long polls
-/// there, in proportion to their lengths; time outside of long polls counts as on the processor or
-/// blocked. Available only on Linux.
+/// every 5 ms while it has any, or less often while the program uses all processors. The time
+/// between two measurements is shared among the long polls there, in proportion to their lengths;
+/// time outside of long polls counts as on the processor or blocked. Available only on Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollCause {
@@ -495,6 +495,18 @@ mod tests {
         readings.add(reading(9 * MS, MS, 2, 0));
         let blocked: Vec<_> = readings.stretches.iter().map(|s| s.has_blocked).collect();
         assert_eq!(blocked, [false, true]);
+    }
+
+    /// Where looks are rare, many short polls are in the stretch of a long one.
+    #[test]
+    fn short_polls_share_what_is_taken_if_there_are_many() {
+        for (length_ms, taken_ms) in [(60, 2), (18, 10)] {
+            let mut readings = Readings::default();
+            readings.add(reading(0, 0, 0, 0));
+            readings.add(reading(length_ms * MS, (length_ms - 12) * MS, 0, 12 * MS));
+            let cause = causes_of(&readings, &[(2 * MS, 12 * MS)])[0].unwrap();
+            assert_eq!(cause.run_delay_ns, taken_ms * MS, "{length_ms} ms");
+        }
     }
 
     /// The thread loses its processor just when it is read.

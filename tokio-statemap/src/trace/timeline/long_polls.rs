@@ -56,8 +56,8 @@ impl Timeline {
 
     /// Returns the stack samples of `poll` in order of time, at most 16.
     ///
-    /// A poll of 10 ms or more usually has at least one, unless the program uses all processors; shorter polls sometimes do, as sampling
-    /// starts after 1 ms. There is none if the processor was taken away the whole time, or if the
+    /// A poll of 10 ms or more usually has at least one, unless the program uses all processors;
+    /// shorter polls sometimes do, as sampling starts after 1 ms. There is none if the processor was taken away the whole time, or if the
     /// program handles SIGURG itself (then only blocked threads are sampled). If there are over
     /// 4096 samples, those of the shortest polls are dropped.
     pub fn samples(&self, poll: &Poll) -> &[PollSample] {

@@ -130,7 +130,7 @@ impl LookTimes {
 /// Returns the number of processors that the program may use.
 fn processors() -> f64 {
     let all = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    // That number is a whole one.
+    // A quota of 1.9 processors counts as one processor there.
     cgroup::limit().map_or(all, |limit| (limit.millis as f64 / 1000.0).min(all + 1.0))
 }
 

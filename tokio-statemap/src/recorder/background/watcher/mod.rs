@@ -72,10 +72,8 @@ pub(super) struct Watcher {
     /// The place of the next thread to look at: where there are too many for one round, the next round continues there.
     looked_at: usize,
     tools: Tools,
-    /// The time at which the next look is due, if it is known.
-    due: Option<Instant>,
-    /// `true` if that look is a rare one.
-    is_rare: bool,
+    /// The time at which the next look is due, if it is known, and whether that look is a rare one.
+    due: Option<(Instant, bool)>,
 }
 
 impl Watcher {
@@ -96,7 +94,7 @@ impl Watcher {
     /// are awake: at all of them, or at as many as the budget allows.
     pub(super) fn wait_or_look(&mut self, most: Option<Duration>) {
         let now = Instant::now();
-        let due = self.due.unwrap_or_else(|| {
+        let (due, is_rare) = self.due.unwrap_or_else(|| {
             let known = self.awake.len();
             self.take_woken();
             // Threads rest in long polls.
@@ -104,15 +102,14 @@ impl Watcher {
                 self.tools.times.need_frequent();
             }
             let (between, is_rare) = self.tools.times.next();
-            self.is_rare = is_rare;
             let between = self.tools.budget.between(between);
             // The poll that woke the first of the threads has just begun: where polls are rare, each is seen early.
-            now + if known == 0 { between / 2 } else { between }
+            (now + if known == 0 { between / 2 } else { between }, is_rare)
         });
         let left = due.saturating_duration_since(now);
         match most {
             Some(most) if most < left => {
-                self.due = Some(due);
+                self.due = Some((due, is_rare));
                 return std::thread::sleep(most);
             }
             _ => self.due = None,
@@ -121,7 +118,7 @@ impl Watcher {
         if !filter::allows_all() {
             return self.give_up();
         }
-        if self.is_rare {
+        if is_rare {
             self.take_woken();
             self.note_rare_look();
         }
