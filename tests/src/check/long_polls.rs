@@ -62,7 +62,7 @@ impl LongPolls {
             }
         }
         if let Some(reasons) = record.get("noStacks") {
-            const ALL: [&str; 10] = [
+            const ALL: [&str; 11] = [
                 "noProc",
                 "noCall",
                 "memoryDenied",
@@ -73,6 +73,7 @@ impl LongPolls {
                 "noMemory",
                 "noSymbols",
                 "emulated",
+                "rareLooks",
             ];
             let reasons = reasons.as_object().filter(|reasons| !reasons.is_empty());
             for (reason, times) in reasons.ok_or("`noStacks` is empty, or no object")? {

@@ -51,7 +51,7 @@
 //! `stolenNs` were taken from the threads' time by the machine. `cpuLimit` is `[millis, stops, stoppedNs]`. `clock` has
 //! changes of the clock: `[jumps, jumpedNs, wentBack, lostSource]`. `stacks` tells whether samples were taken.
 //! `droppedSamples` is the number of missing samples; `noStacks` counts samples without functions by reason: `{reason:
-//! samples, …}`. `exhaustedPool` is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
+//! samples, …}`. Its `rareLooks` counts looks at threads that came later than usual. `exhaustedPool` is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
 //! location]` of the blocking pool, with a location of `[file, line, column]` or `null`. `poolQueue` has `[time,
 //! waiting]` for each change of that pool's queue. All of these are of the whole run, even in a part of it.
 //!
