@@ -315,12 +315,19 @@ impl Waits {
 
     fn local_task(&mut self, local: &Value) -> Result<(), String> {
         const LIST: &str = "localTasks";
-        let [id, polled_in, location, name, since, wait] = entry(local, LIST)?;
+        let [id, polled_in, location, name, since, wait, woken_by] = entry(local, LIST)?;
         task(polled_in, LIST)?;
-        let [file, line, column] = entry(location, LIST)?;
-        text(file, LIST)?;
-        number(line)?;
-        number(column)?;
+        if !location.is_null() {
+            let [file, line, column] = entry(location, LIST)?;
+            text(file, LIST)?;
+            number(line)?;
+            number(column)?;
+        }
+        if !matches!(woken_by.as_str(), Some("runtime" | "blocking" | "thread"))
+            && !woken_by.is_null()
+        {
+            task(woken_by, LIST)?;
+        }
         text_or_null(name, LIST)?;
         self.time(since, LIST)?;
         if !wait.is_null() {

@@ -357,7 +357,14 @@ impl WithWaits {
             let (wait, name) = (self.any_place(random), random.is(2).then(|| random.pick(&TEXTS)));
             let since_ns = number(random.any() % (end_ns + 1));
             let location = json!([random.pick(&["src/local.rs", "a\\b.rs"]), 3, 9]);
-            local_tasks.push(json!([id, key(polled_in), location, name, since_ns, wait]));
+            let location = if random.is(2) { location } else { Value::Null };
+            let woken_by = match random.below(4) {
+                0 => json!("runtime"),
+                1 => json!("thread"),
+                2 => key(polled_in),
+                _ => Value::Null,
+            };
+            local_tasks.push(json!([id, key(polled_in), location, name, since_ns, wait, woken_by]));
             self.local_tasks.push((id, polled_in.clone(), wait));
         }
         part["names"] = json!(names);

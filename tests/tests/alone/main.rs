@@ -5,6 +5,7 @@ mod boxes;
 mod hook_path;
 mod idle_threads;
 mod live_tasks;
+mod local_tasks;
 mod memory;
 mod page_memory;
 #[cfg(all(

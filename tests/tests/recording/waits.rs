@@ -12,6 +12,7 @@ mod folded;
 mod gaps;
 mod holders;
 mod hostile;
+mod locals;
 mod no_waker;
 mod over;
 mod random;

@@ -29,6 +29,7 @@ mod issues;
 mod lengths;
 mod let_go;
 pub(crate) mod limits;
+mod local_tasks;
 mod locations;
 mod long_polls;
 #[cfg(feature = "html")]
@@ -77,6 +78,7 @@ pub use issues::{
 };
 pub use lengths::Lengths;
 pub use let_go::LetGo;
+pub use local_tasks::LocalTasks;
 pub use locations::LocationRow;
 pub use long_polls::LongPoll;
 pub use place::Place;

@@ -14,6 +14,7 @@ use crate::trace::timeline::{
     AwaitFrame, CallAtEnd, CutWait, FrameOrigin, LocalTask, PollSample, Shutdown, Task, TaskKey,
     Timeline, Wait, Waiting,
 };
+use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
 /// A live task, its state, and the functions that it is in.
@@ -35,6 +36,9 @@ pub struct TaskTree {
     /// The task in whose polls it is polled, if it is a task of a `LocalSet`.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub polled_in: Option<String>,
+    /// Who woke it last, if it is a task of a `LocalSet`, as far as that is known.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub woken_by: Option<String>,
     /// Its state.
     #[cfg_attr(feature = "read", serde(serialize_with = "state_name"))]
     pub state: TaskState,
@@ -112,8 +116,10 @@ pub struct StillWaiting {
     pub tasks: usize,
     /// The shortest wait of one of them, in ns.
     pub least_ns: u64,
-    /// The task that waited longest.
+    /// The task that waited longest, or the one in whose polls it is polled.
     pub(crate) key: TaskKey,
+    /// The task that waited longest, if it is one of a `LocalSet`.
+    pub(crate) local: Option<LocalTask>,
 }
 
 /// The least length of a wait that may last for ever, in ns. It must also be half of what was recorded.
@@ -186,18 +192,61 @@ impl Timeline {
                 }
             }
         }
-        if groups.iter().all(|((_, is_root, _), _)| *is_root) {
-            return Vec::new();
+        let mut found = self.locals_still_waiting();
+        if found.is_empty() && groups.iter().all(|((_, is_root, _), _)| *is_root) {
+            return found;
         }
-        let mut found = Vec::new();
         for (_, (task, _, tasks, least_ns)) in groups {
             let longest = match shutdown.cut_wait(&task) {
                 Some(cut) => self.cut_tree(&task, cut),
                 None => self.tree(&task),
             };
-            found.push(StillWaiting { longest, tasks, least_ns, key: task.key });
+            found.push(StillWaiting { longest, tasks, least_ns, key: task.key, local: None });
         }
-        crate::util::sort::by_key(&mut found, |group| (Reverse(group.longest.for_ns), group.key));
+        let local = |group: &StillWaiting| group.local.as_ref().map(|local| local.id);
+        let key = |group: &StillWaiting| (Reverse(group.longest.for_ns), group.key, local(group));
+        crate::util::sort::by_key(&mut found, key);
+        found
+    }
+
+    /// Returns the same of the tasks of `LocalSet`s, if they are polled in tasks that live. They are grouped by these
+    /// tasks, too.
+    fn locals_still_waiting(&self) -> Vec<StillWaiting> {
+        let mut live: Map<TaskKey, ()> = Map::default();
+        if !self.local_tasks.is_empty() {
+            let lives = self.tasks.one_by_one().filter(|task| task.terminated_ns.is_none());
+            lives.for_each(|task| live.insert(task.key, ()));
+        }
+        let mut groups: Map<_, (&LocalTask, usize, u64)> = Map::default();
+        for local in &self.local_tasks {
+            let id = match self.waiting_of_local(local) {
+                Waiting::At(wait) => Some(std::ptr::from_ref(wait)),
+                Waiting::Nothing => None,
+                Waiting::Unknown => continue,
+            };
+            if live.get(&local.polled_in).is_none() {
+                continue;
+            }
+            let since = local.waits_since_ns;
+            let group = groups
+                .get_or_insert_with((local.location, local.polled_in, id), || (local, 0, since));
+            group.1 += 1;
+            group.2 = group.2.max(since);
+            // The tasks are sorted by id.
+            if since < group.0.waits_since_ns {
+                group.0 = local;
+            }
+        }
+        let mut found = Vec::new();
+        for (_, (longest, tasks, latest_ns)) in groups {
+            found.push(StillWaiting {
+                longest: self.local_tree(longest),
+                tasks,
+                least_ns: self.end_ns.saturating_sub(latest_ns),
+                key: longest.polled_in,
+                local: Some(longest.clone()),
+            });
+        }
         found
     }
 
@@ -218,6 +267,7 @@ impl Timeline {
             name: task.name.as_deref().map(str::to_owned),
             location: task.location.map(|location| location.to_string()),
             polled_in: None,
+            woken_by: None,
             state,
             for_ns,
             is_older,
@@ -242,8 +292,12 @@ impl Timeline {
             task: self.task_name(key),
             id: Some(task.id),
             name: task.name.as_deref().map(str::to_owned),
-            location: Some(task.location.to_string()),
+            location: task.location.map(|location| location.to_string()),
             polled_in: Some(self.task_name(task.polled_in)),
+            woken_by: task.woken_by.map(|by| match by {
+                WokenBy::Task(key) => self.task_name(key),
+                by => by.to_string(),
+            }),
             state: TaskState::Waiting,
             for_ns,
             is_older: false,

@@ -7,6 +7,7 @@ use super::computed::ComputedIn;
 use super::critical_path::CriticalPath;
 use super::culprits::Unattributed;
 use super::issues::{self, Facts, Issue, Stuck};
+use super::local_tasks::LocalTasks;
 use super::long_polls::LongPoll;
 use super::statement::{
     Statement, called_from, function_name, no_long_poll, off_worker_sentence, setting,
@@ -74,6 +75,8 @@ pub struct Healthy {
     pub critical_path: Option<String>,
     /// `true` if no task was spawned in a second or more.
     pub has_no_tasks: bool,
+    /// The tasks of `LocalSet`s that waited at the end.
+    pub local_tasks: Option<LocalTasks>,
 }
 
 impl Verdict {
@@ -171,10 +174,12 @@ impl Healthy {
             said.add(called_from(&computed.callers, computed.are_all_callers));
         }
         said.add(self.critical_path.clone().unwrap_or_default());
-        if self.has_no_tasks {
-            said.add(
-                "No spawned task was recorded. Tasks of a LocalSet, and of runtimes that a library builds, as actix-web does, are not recorded.",
-            );
+        match &self.local_tasks {
+            Some(local) if self.has_no_tasks => said.add(local.to_string()),
+            None if self.has_no_tasks => said.add(
+                "No spawned task was recorded. The polls of a LocalSet's tasks are not recorded, nor are runtimes that a library builds, as actix-web does.",
+            ),
+            _ => {}
         }
         said.add(off_worker_sentence(self.off_worker.as_ref()));
         said
@@ -191,7 +196,7 @@ const NO_TASKS_NS: u64 = 1_000_000_000;
 pub(super) fn judge(timeline: &Timeline, facts: &Facts<'_>, waits: &Waits) -> Verdict {
     let (issues, stuck) = issues::find(timeline, facts, waits);
     match issues.is_empty() {
-        true => without_issues(facts, stuck, end_waited_ns(timeline)),
+        true => without_issues(timeline, facts, stuck),
         false => Verdict::Issues(issues),
     }
 }
@@ -219,7 +224,7 @@ fn end_waited_ns(timeline: &Timeline) -> Option<u64> {
     last_ns.checked_sub(stopped_ns).filter(|&ns| ns >= SLOW_END_NS)
 }
 
-fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, end_waited_ns: Option<u64>) -> Verdict {
+fn without_issues(timeline: &Timeline, facts: &Facts<'_>, stuck: Option<Stuck>) -> Verdict {
     let recording = facts.recording;
     let busy_share = workers::busy_share(facts.workers);
     if recording.is_empty() {
@@ -244,7 +249,7 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, end_waited_ns: Option
         is_partial: lost.total() > lost.dropped_events,
         unattributed: facts.blame.unattributed,
         stuck,
-        end_waited_ns,
+        end_waited_ns: end_waited_ns(timeline),
         computed: facts
             .computed
             .most(workers::running_ns(facts.workers))
@@ -255,5 +260,6 @@ fn without_issues(facts: &Facts<'_>, stuck: Option<Stuck>, end_waited_ns: Option
             && recorded_ns >= NO_TASKS_NS
             && lost.total() == 0
             && !recording.lacking.time,
+        local_tasks: LocalTasks::find(timeline),
     }))
 }

@@ -110,6 +110,7 @@ impl Recorder {
             background::recorder_started(self);
             if self.kept.config.trace_target.tracks_tasks() {
                 chains::prepare();
+                chains::locals::prepare(hot::thread_recorder::recorder_here);
                 if self.kept.config.wakes {
                     self.wakers.watch();
                 }

@@ -113,6 +113,9 @@ fn add_group(text: &mut String, group: &TreeGroup<'_>) {
     if let Some(outer) = &tree.polled_in {
         *text += &format!(", polled in {outer}");
     }
+    if let (Some(by), 1) = (&tree.woken_by, group.tasks) {
+        *text += &format!(", last woken by {by}");
+    }
     match &tree.place {
         TreePlace::Waits(frames) | TreePlace::Polled(frames) => {
             let mut indent = Indent { text: "  ".to_owned(), is_one: group.tasks == 1 };

@@ -29,7 +29,7 @@
 //! | `unnamed` | `[wait, [chain, …]]`: see below |
 //! | `names` | `[task, name]` of a task with a name |
 //! | `carried` | `[task, since]` of a task that has waited since before the run's first data, or, at the end, since a gap after its last poll |
-//! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
+//! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait, wokenBy]` of a task of a `LocalSet`: see below |
 //! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
 //! | `beside` | the same as `samples`: what another thread did while a poll waited for a lock; at the end of the run, where tasks wait for the blocking pool, what its threads did |
@@ -89,6 +89,9 @@
 //! The tags of the state `waiting` have its number as `wait`, and its lines as `waitsAt`; 16383 is for a task whose
 //! waker nothing took. The first definition has `waitsNotKept`, the number of waits with unknown functions, if there
 //! are any.
+//!
+//! A task of a `LocalSet` waits in polls of the task `polledIn`. Its spawn location is `null` if it isn't known. So is who
+//! woke it last.
 //!
 //! A program without symbols knows the functions that its tasks wait in only by address, and can't tell which of them
 //! to name. So it writes whole `chains`, and their indices for each wait (`unnamed`). The addresses of a chain are

@@ -58,9 +58,10 @@ fn full() -> Timeline {
     timeline.local_tasks = vec![LocalTask {
         id: 9,
         polled_in: TaskKey::Spawned(7),
-        location: SpawnLocation { file: "src/local.rs", line: 3, column: 5 },
+        location: Some(SpawnLocation { file: "src/local.rs", line: 3, column: 5 }),
         name: None,
         waits_since_ns: 600,
+        woken_by: None,
         wait,
     }];
     let call = |entered_ns, fields: Option<&str>| CallAtEnd {
@@ -125,7 +126,7 @@ fn how_it_is_written() {
     for part in [
         r#","waitsNotKept":4}"#,
         r#""waits":[[1,[[0,null,null,0],[1,0,"payment",1],[2,1,null,null],[3,0,null,null],[1,null,null,null]]],[3,[[3,null,null,null]]]]"#,
-        r#""names":[[7,"cart"]],"carried":[[8,3]],"localTasks":[[9,7,["src/local.rs",3,5],null,600,3]],"calls":[[7,[[200,null],[250,"cart=7"]]]]}"#,
+        r#""names":[[7,"cart"]],"carried":[[8,3]],"localTasks":[[9,7,["src/local.rs",3,5],null,600,3,null]],"calls":[[7,[[200,null],[250,"cart=7"]]]]}"#,
         r#"{"state":2,"tag":"waits (1): async shop::pay at src/shop.rs:12, for tokio::time::sleep::Sleep, and 2 more","wait":1,"waitsAt":"async shop::pay at src/shop.rs:12, for tokio::time::sleep::Sleep; shop::Never at src/shop.rs:9; async shop::pay at src/shop.rs:12"}"#,
         r#"{"state":2,"tag":"waits (3): shop::Never at src/shop.rs:9","wait":3,"waitsAt":"shop::Never at src/shop.rs:9"}"#,
     ] {

@@ -88,7 +88,8 @@ where
 /// Spawns a `!Send` task as [`tokio::task::spawn_local`] does, and records the places where it waits.
 ///
 /// The runtime calls no hooks for the tasks of a [`LocalSet`](tokio::task::LocalSet), so they have no
-/// row in the pictures. [`Collector::trees`](crate::Collector::trees) has those spawned in this way.
+/// row in the pictures. [`Collector::trees`](crate::Collector::trees) has those that wait; of those spawned in this way it
+/// has the spawn location, and has them also where their wakers aren't seen.
 ///
 /// # Panics
 ///

@@ -10,11 +10,11 @@ use proptest::test_runner::{Config, TestRunner};
 use tests::cases::cases;
 use tests::runtime::{builder, recorded};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
-use tokio::task::yield_now;
-use tokio_statemap::timeline::TaskKey;
+use tokio::task::{LocalSet, yield_now};
+use tokio_statemap::timeline::{TaskKey, Waiting};
 use tokio_statemap::{CollectorConfig, Instrument};
 
-use super::shadow::{Shadow, UNNAMED, found};
+use super::shadow::{Shadow, UNNAMED, found, found_in};
 
 /// A part of a program.
 #[derive(Clone, Debug)]
@@ -233,6 +233,94 @@ fn the_trees_of_random_programs_are_right() {
     let choices = prop::collection::vec(any::<usize>(), 6);
     let mut runner = TestRunner::new(config);
     let run = runner.run(&(programs, choices), |(programs, choices)| check(programs, &choices));
+    if let Err(err) = run {
+        panic!("{err}");
+    }
+}
+
+/// A program in which whatever wakes the task ends all that it waits for, so that each wait clones the waker.
+fn local_step() -> impl Strategy<Value = Step> {
+    let wait = || leaf().prop_map(Step::Wait);
+    let select = (wait().prop_map(Box::new), wait().prop_map(Box::new));
+    let simple = prop_oneof![
+        4 => wait(),
+        1 => select.prop_map(|(a, b)| Step::Select(a, b)),
+        1 => (1..4_u8).prop_map(Step::Yield),
+    ];
+    simple.prop_recursive(4, 16, 3, |inner| {
+        let one = inner.clone().prop_map(Box::new);
+        prop_oneof![
+            prop::collection::vec(inner, 1..4).prop_map(Step::Sequence),
+            one.clone().prop_map(Step::Timeout),
+            one.prop_map(Step::Generic),
+        ]
+    })
+}
+
+/// Runs the programs as tasks of two `LocalSet`s, spawned by Tokio alone, and compares each time all of them wait.
+fn check_local(programs: Vec<Step>, choices: &[usize]) -> Result<(), TestCaseError> {
+    let (collector, runtime) = recorded(builder(0), CollectorConfig::default());
+    let sets = [LocalSet::new(), LocalSet::new()];
+    let mut tasks = Vec::new();
+    for (n, program) in programs.into_iter().enumerate() {
+        let (shadow, turns) = (Shadow::default(), Turns::default());
+        let task = sets[n % 2].spawn_local(run(program, shadow.clone(), turns.clone()));
+        tasks.push((task, shadow, turns));
+    }
+    for &choice in choices {
+        // After this all tasks wait.
+        collector.block_on(&runtime, async {
+            let settles = || async {
+                for _ in 0..40 {
+                    yield_now().await;
+                }
+            };
+            tokio::join!(sets[0].run_until(settles()), sets[1].run_until(settles()));
+            let timeline = collector.snapshot();
+            let mut found: Vec<_> = Vec::new();
+            for task in &timeline.local_tasks {
+                let text = match timeline.waiting_of_local(task) {
+                    Waiting::At(wait) => found_in(&wait.frames),
+                    other => format!("{other:?}"),
+                };
+                found.push((task.id, task.polled_in, text));
+            }
+            // Root futures are numbered anew.
+            let root = timeline
+                .tasks
+                .iter()
+                .map(|task| task.key)
+                .find(|key| matches!(key, TaskKey::Root(_)));
+            let mut expected = Vec::new();
+            for (task, shadow, _) in &tasks {
+                if !task.is_finished() {
+                    let id: u64 = task.id().to_string().parse().expect("a number");
+                    expected.push((id, root.expect("the root"), shadow.text()));
+                }
+            }
+            expected.sort_by_key(|(id, ..)| *id);
+            prop_assert_eq!(found, expected);
+            Ok(())
+        })?;
+        for (n, (task, _, turns)) in tasks.iter().enumerate() {
+            match choice.wrapping_add(n) % 7 {
+                0 => task.abort(),
+                1 => {}
+                _ => turns.end(choice),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn random_programs_in_local_sets_wait_where_they_say() {
+    let config = Config { cases: cases(60), failure_persistence: None, ..Config::default() };
+    let programs = prop::collection::vec(local_step(), 6);
+    let choices = prop::collection::vec(any::<usize>(), 6);
+    let mut runner = TestRunner::new(config);
+    let run =
+        runner.run(&(programs, choices), |(programs, choices)| check_local(programs, &choices));
     if let Err(err) = run {
         panic!("{err}");
     }

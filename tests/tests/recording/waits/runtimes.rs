@@ -107,7 +107,7 @@ fn a_local_set_has_trees_of_its_tasks() {
             let [seen] = &timeline.local_tasks[..] else { panic!("{:?}", timeline.local_tasks) };
             assert_eq!(seen.id.to_string(), task.id().to_string());
             assert_eq!((seen.polled_in, seen.name.as_deref()), (TaskKey::Root(0), Some("local")));
-            assert!(seen.location.to_string().contains("waits/runtimes.rs"));
+            assert!(seen.location.unwrap().to_string().contains("waits/runtimes.rs"));
             assert!(seen.waits_since_ns <= timeline.end_ns);
             let Waiting::At(wait) = timeline.waiting_of_local(seen) else { panic!("{seen:?}") };
             assert_eq!(found_in(&wait.frames), local.text());

@@ -53,8 +53,10 @@ pub(crate) struct AwaitLine {
 /// Tasks that still waited at the end, at one place.
 #[derive(Clone, Debug)]
 pub(crate) struct StillHere {
-    /// The row of the task that waited longest, as an index into the source.
+    /// The row of the task that waited longest, or of the one in whose polls it is polled, as an index into the source.
     pub(crate) row: u32,
+    /// For a task of a `LocalSet`, which has no row: its name, with who woke it last, and its place as an index.
+    pub(crate) local: Option<(String, Option<u32>)>,
     pub(crate) tasks: usize,
     pub(crate) for_ns: u64,
     pub(crate) is_forgotten: bool,
@@ -92,8 +94,16 @@ impl Awaits {
         let mut still = Vec::new();
         for group in &report.still_waiting {
             let Some(row) = timeline.tasks.position(group.key) else { continue };
+            let local = group.local.as_ref().map(|local| {
+                let woken_by = group.longest.woken_by.as_ref().filter(|_| group.tasks == 1);
+                let woken_by =
+                    woken_by.map_or_else(String::new, |by| format!(", last woken by {by}"));
+                let name = format!("{}{woken_by}", group.longest.task);
+                (name, local.wait.and_then(|wait| tag_of(timeline, wait)))
+            });
             still.push(StillHere {
                 row: row as u32,
+                local,
                 tasks: group.tasks,
                 for_ns: group.longest.for_ns,
                 is_forgotten: group.longest.is_forgotten,

@@ -279,6 +279,7 @@ fn boxed(contents: Vec<Content>, lives: Option<bool>) -> Option<Boxed> {
         steal: state.steal,
         clock: round.account,
         waiting: Vec::new(),
+        local: Vec::new(),
         places: Places {
             chains: state.chains.iter().map(|chain| texts.chain(chain)).collect(),
             waits: state.waits.into_iter().map(Into::into).collect(),

@@ -16,6 +16,7 @@ pub(crate) use pinned::PinnedState;
 
 use crate::config::CollectorConfig;
 use crate::recorder::calls::profile::Counted;
+use crate::recorder::chains::locals::{self, LocalSeen};
 use crate::recorder::chains::table::Places;
 use crate::recorder::clock::{Account, TickScale};
 use crate::recorder::hot::Shared;
@@ -76,6 +77,8 @@ pub(crate) struct Capture {
     pub(crate) clock: Account,
     /// The tasks that have waited and not ended.
     pub(crate) waiting: Vec<TaskSeen>,
+    /// The tasks of `LocalSet`s that wait, whoever spawned them.
+    pub(crate) local: Vec<LocalSeen>,
     /// The places where tasks wait.
     pub(crate) places: Places,
     /// `true` if the clones of all wakers of tasks were seen.
@@ -161,6 +164,7 @@ impl Capture {
         // Records of the last instant may be slightly later than `now`.
         let last = last_event(&records.segments);
         let (up_to_end, end) = up_to_end(&windows.all, last, *now);
+        let local = up_to_end.last().map(|window| locals::waiting(kept.id, *window));
         let mut capture = Self {
             config: kept.config.clone(),
             runtime: recorder.runtime.name(),
@@ -191,6 +195,7 @@ impl Capture {
             steal,
             clock: kept.clock.account(),
             waiting,
+            local: local.unwrap_or_default(),
             // Taken after the records and the tasks, so that each place that they name is there.
             places: Places::now(),
             sees_wakers: recorder.wakers.are_seen(),

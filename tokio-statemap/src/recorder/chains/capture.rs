@@ -10,8 +10,11 @@ use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, NOTHING, UNKNOWN, WaitId};
 use super::waking::{self, Before};
 use crate::recorder::calls::call_stack;
+#[cfg(has_wakes)]
 use crate::recorder::task_id;
 use crate::recorder::wakes::UsedUp;
+#[cfg(has_wakes)]
+use crate::sys::task_waker::Cloned;
 
 /// The most things that a task may wait for at the same time, as far as they are recorded.
 const MOST: usize = 8;
@@ -23,6 +26,8 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
     /// `true` while that poll is the runtime's, and not that of a probe within it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
+    /// The end of the stack of the innermost poll of a probe.
+    static END_OF_PROBE: Cell<Option<StackEnd>> = const { Cell::new(None) };
     /// The knowledge of the wakers of the polled task: 0 if there is none; [`USED_UP`]; or the word of [`has_none`], as it was when
     /// it became known that the task has none.
     static WAKERS: Cell<usize> = const { Cell::new(0) };
@@ -183,46 +188,47 @@ pub(crate) fn task_ends() {
     }
 }
 
-/// Called as a waker of a task is cloned on this thread. `id` is that task's; `None` if it can't be read.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+/// Called as a waker of a task is cloned on this thread. `is_local` tells whether this is a poll of that task within the one
+/// that is known, and notes where it waits.
+#[cfg(has_wakes)]
 #[inline(always)]
-pub(crate) fn task_waker_cloned(task: usize, id: Option<u64>) {
+pub(crate) fn task_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
     may_have_a_waker();
+    let is_own = task.id().is_some_and(waking::is_polled);
     // A probe is notified by its own waker.
-    if !IS_OF_RUNTIME.with(Cell::get) {
-        return;
-    }
-    match id {
-        Some(id) if waking::is_polled(id) => OF_RUNTIME.with(|of| {
+    if is_own && IS_OF_RUNTIME.with(Cell::get) {
+        OF_RUNTIME.with(|of| {
             // A task that keeps a waker waits for that.
             if of.is_own_wake.replace(false) && number() == 1 {
                 forget_after(0);
             }
             of.captures.capture();
-        }),
-        // Where the waker of another task is cloned says nothing of where this one waits. Such a task may be polled
-        // within this poll: one of a `LocalSet`, or of a runtime without our hooks.
-        Some(_) => {}
-        None => waker_of_unknown_cloned(task),
+        });
+    } else if !is_own && !is_outside() {
+        other_waker_cloned(task, is_local);
     }
 }
 
-/// Called as a waker is cloned, and the ids of tasks can't be read. The first waker that a poll clones is most likely that
-/// of the polled task.
-#[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
+/// Called as a waker is cloned in a poll, and isn't known to be the polled task's own. Where the waker of another task is
+/// cloned says nothing of where this one waits.
+#[cfg(has_wakes)]
 #[cold]
 #[inline(never)]
-fn waker_of_unknown_cloned(task: usize) {
+fn other_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
+    if is_local(task) || task.id().is_some() || !IS_OF_RUNTIME.with(Cell::get) {
+        return;
+    }
+    // The ids of tasks can't be read. The first waker that a poll clones is most likely that of the polled task.
     OF_RUNTIME.with(|of| {
         let is_first = number() == 0;
         if is_first {
-            of.task.set(task);
+            of.task.set(task.header());
         }
         let is_polled = || {
             let id = tokio::task::try_id();
             id.is_some_and(|id| waking::is_polled(task_id::number(id)))
         };
-        match of.task.get() == task && (!is_first || is_polled()) {
+        match of.task.get() == task.header() && (!is_first || is_polled()) {
             true => of.captures.capture(),
             false => NUMBER.with(|number| number.set(LOST)),
         }
@@ -240,6 +246,41 @@ pub(crate) fn task_woken_by_ref(id: u64) {
             of.is_own_wake.set(true);
             of.captures.capture();
         });
+    }
+}
+
+/// The captures of a task that is polled within the poll of another one.
+#[cfg(has_wakes)]
+pub(super) struct OfLocal {
+    captures: Captures,
+    number: Cell<usize>,
+}
+
+#[cfg(has_wakes)]
+impl OfLocal {
+    pub(super) const fn new() -> Self {
+        Self { captures: Captures::new(), number: Cell::new(0) }
+    }
+
+    /// Forgets what was captured before.
+    pub(super) fn begin(&self) {
+        self.number.set(0);
+    }
+
+    /// Captures where the thread is, up to the poll around it. Returns what the task waits for, with what was captured
+    /// since [`begin`](Self::begin). It has no instrumented calls: it isn't known here which of them are its own.
+    pub(super) fn capture(&self) -> WaitId {
+        self.captures.end.set(match IS_OF_RUNTIME.with(Cell::get) {
+            true => OF_RUNTIME.with(|of| of.captures.end.get()),
+            false => END_OF_PROBE.with(Cell::get),
+        });
+        self.captures.calls_before.set(call_stack::depth());
+        // The captures of the poll around it go on after this.
+        let around = NUMBER.with(|number| number.replace(self.number.get()));
+        self.captures.capture();
+        let wait = self.captures.wait();
+        self.number.set(NUMBER.with(|number| number.replace(around)));
+        wait
     }
 }
 
@@ -270,6 +311,7 @@ pub(crate) struct ProbePoll {
     captures: Captures,
     /// [`NUMBER`] of the poll that this one is in.
     outer: usize,
+    end_of_outer: Option<StackEnd>,
     was_of_runtime: bool,
     has_used_up: bool,
 }
@@ -279,10 +321,12 @@ impl ProbePoll {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let captures = Captures::new();
-        captures.end.set(Some(StackEnd::here()));
+        let end = Some(StackEnd::here());
+        captures.end.set(end);
         captures.calls_before.set(call_stack::depth());
         Self {
             captures,
+            end_of_outer: END_OF_PROBE.with(|of_probe| of_probe.replace(end)),
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
             // Cleared, so that the poll around this one says nothing of the wait: the probe does.
@@ -314,6 +358,7 @@ impl Deref for ProbePoll {
 impl Drop for ProbePoll {
     fn drop(&mut self) {
         NUMBER.with(|number| number.set(self.outer));
+        END_OF_PROBE.with(|end| end.set(self.end_of_outer));
         IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(self.was_of_runtime));
     }
 }

@@ -4,11 +4,13 @@
 //! thread is: by the stack ([`stack`], feature `stacks`) and by the instrumented functions that are being polled. Each
 //! such chain of functions has a number ([`table`]), and recognising a known one ([`recent`], [`index`]) takes a few
 //! ns per function. For tasks of the runtime, [`wakers`] sees each clone and each wake ([`seen`] tells whether it does), and
-//! [`waking`] knows who wakes.
+//! [`waking`] knows who wakes. [`locals`] are the tasks of `LocalSet`s, of which no hook tells.
 
 pub(crate) mod capture;
 mod chain;
 mod index;
+#[cfg_attr(not(has_wakes), path = "no_locals.rs")]
+pub(crate) mod locals;
 mod recent;
 pub(crate) mod seen;
 #[cfg_attr(not(has_stacks), path = "no_stack.rs")]

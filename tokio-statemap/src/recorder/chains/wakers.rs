@@ -6,11 +6,11 @@ use std::task::Waker;
 
 use super::stack::StackEnd;
 use super::table::UNKNOWN;
-use super::{capture, seen, waking};
+use super::{capture, locals, seen, waking};
 use crate::recorder::process;
 use crate::recorder::task_id::number;
 use crate::recorder::wakes::{self, UsedUp};
-use crate::sys::task_waker::{self, Observer, Sees, Unseen};
+use crate::sys::task_waker::{self, Cloned, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
@@ -115,13 +115,27 @@ impl Drop for Wakers {
     }
 }
 
+/// Returns whether this is a poll of a task of a `LocalSet`, and notes where it waits.
+fn is_local(task: Cloned<'_>) -> bool {
+    locals::cloned(task, are_watched() && seen::are_wakes_seen())
+}
+
 /// Captures where tasks begin to wait.
 struct Captures;
 
 impl Observer for Captures {
     #[inline]
-    fn cloned(task: usize, id: Option<u64>) {
-        capture::task_waker_cloned(task, id);
+    fn cloned(task: Cloned<'_>) {
+        capture::task_waker_cloned(task, is_local);
+    }
+
+    #[inline]
+    fn wants_gone() -> bool {
+        locals::are_used()
+    }
+
+    fn gone(task: u64) {
+        locals::gone(task);
     }
 
     #[inline]
@@ -134,6 +148,7 @@ impl Observer for Captures {
     #[inline]
     fn woken(task: u64, by_value: bool, by_last: bool) {
         capture::task_woken(task);
+        locals::woken(task);
         let used_up = match (by_value, by_last) {
             (false, _) => UsedUp::NOTHING,
             (true, false) => UsedUp::ONE,

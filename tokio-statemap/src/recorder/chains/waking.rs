@@ -49,6 +49,12 @@ pub(super) fn polled() -> Before {
     Before(POLLED.with(Cell::get))
 }
 
+/// Returns the task or root future that is polled on this thread, packed with its recorder; 0 if there is none.
+#[cfg(has_wakes)]
+pub(super) fn packed_polled() -> u64 {
+    POLLED.with(Cell::get)
+}
+
 /// Returns whether this spawned task is polled on this thread, by the innermost poll that is known.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]

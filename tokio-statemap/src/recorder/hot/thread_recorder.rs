@@ -390,6 +390,14 @@ pub(crate) fn last_recorder() -> Option<RecorderId> {
         .flatten()
 }
 
+/// Returns the recorder that this thread used last, if the thread is in the runtime of that one, and wakers are to be
+/// seen.
+pub(crate) fn recorder_here() -> Option<RecorderId> {
+    let recorder = recorder_of_this_thread(last_recorder()?)?;
+    let handle = tokio::runtime::Handle::try_current().ok()?;
+    (recorder.kept.config.wakes && recorder.runtime.is(&handle)).then_some(recorder.kept.id)
+}
+
 fn recorder_of_this_thread(id: RecorderId) -> Option<Arc<Shared>> {
     THREAD_RECORDERS
         .try_with(|all| {

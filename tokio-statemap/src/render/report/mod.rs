@@ -29,8 +29,8 @@ pub(crate) use runtimes::of_runtimes;
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
     Besides, BusyWorkers, Computed, ComputedIn, Contended, Counts, CriticalPath, Culprit, Delay,
-    Evidence, Explanation, Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocationRow,
-    LocationRuns, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, OwnThreads,
-    PathPart, PathState, Place, PoolShortage, Recording, Report, SeenBeside, Stall, Starved,
-    StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever, WorkerShare,
+    Evidence, Explanation, Healthy, Holder, InPlace, Issue, Lengths, LetGo, LocalTasks,
+    LocationRow, LocationRuns, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished,
+    OwnThreads, PathPart, PathState, Place, PoolShortage, Recording, Report, SeenBeside, Stall,
+    Starved, StillWaiting, Stuck, Unattributed, Verdict, WaitRow, Waits, WhyNever, WorkerShare,
 };

@@ -29,8 +29,10 @@ impl Report {
             let forgotten = if tree.is_forgotten { ", forgotten" } else { "" };
             let name = name.unwrap_or_default();
             let waited = human(tree.for_ns);
+            let host = tree.polled_in.as_ref().map(|host| format!(" in {host}"));
+            let host = host.unwrap_or_default();
             lines.push(keep_right(
-                &format!("{}{name}{others}, {waited}{forgotten}", tree.task),
+                &format!("{}{name}{others}{host}, {waited}{forgotten}", tree.task),
                 COLUMNS,
             ));
             let mut places = Vec::new();

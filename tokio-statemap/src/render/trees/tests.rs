@@ -26,6 +26,7 @@ fn tree(id: u64, place: TreePlace) -> TaskTree {
         name: None,
         location: Some("src/shop.rs:7:5".to_owned()),
         polled_in: None,
+        woken_by: None,
         state: TaskState::Waiting,
         for_ns: 40 * MS,
         is_older: false,
@@ -51,10 +52,11 @@ fn a_task_that_waits() {
         is_older: true,
         is_forgotten: true,
         polled_in: Some("main".to_owned()),
+        woken_by: Some("task-9".to_owned()),
         location: None,
         ..tree(7, TreePlace::Unknown)
     };
-    let text = "task-7 \"cart\" waits for at least 40.0 ms, forgotten, polled in main";
+    let text = "task-7 \"cart\" waits for at least 40.0 ms, forgotten, polled in main, last woken by task-9";
     assert_eq!(named.to_string(), text);
     let root = TaskTree { id: None, task: "main".to_owned(), ..tree(0, TreePlace::NothingWakes) };
     let text = "main (src/shop.rs:7:5) waits for 40.0 ms

@@ -105,9 +105,9 @@ pub(super) type NameEntry = (Parent, String);
 /// `[task, since]`
 pub(super) type CarriedEntry = (Parent, Number);
 
-/// `[id, polledIn, [file, line, column], name, since, wait]`
+/// `[id, polledIn, [file, line, column], name, since, wait, wokenBy]`
 pub(super) type LocalEntry =
-    (Number, Parent, (String, u32, u32), Option<String>, Number, Option<u16>);
+    (Number, Parent, Option<PlaceEntry>, Option<String>, Number, Option<u16>, Option<Woke>);
 
 /// `[task, [[entered, fields], …]]`
 pub(super) type CallsEntry = (Parent, Vec<(Number, Option<String>)>);

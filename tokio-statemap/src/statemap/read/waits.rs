@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::part::{Part, WaitEntry};
-use super::value::Number;
+use super::value::{Number, Woke};
 use crate::statemap::intern::intern;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
@@ -47,17 +47,24 @@ impl Waits {
             }
             self.carried.insert(task.0, since_ns);
         }
-        for (id, polled_in, (file, line, column), name, since, wait) in part.local_tasks.drain(..) {
-            let file = intern(&file).ok_or("there are too many names of files")?;
+        for (id, polled_in, place, name, since, wait, woken_by) in part.local_tasks.drain(..) {
+            let location = match place {
+                Some((file, line, column)) => {
+                    let file = intern(&file).ok_or("there are too many names of files")?;
+                    Some(SpawnLocation { file, line, column })
+                }
+                None => None,
+            };
             if since.0 > end_ns {
                 return Err(format!("`localTasks` has a wait since {}, after the end", since.0));
             }
             self.local_tasks.push(LocalTask {
                 id: id.0,
                 polled_in: polled_in.0,
-                location: SpawnLocation { file, line, column },
+                location,
                 name: name.map(Arc::from),
                 waits_since_ns: since.0,
+                woken_by: woken_by.map(|Woke(by)| by),
                 wait: wait.map(|wait| wait_id(wait, "localTasks")).transpose()?,
             });
         }

@@ -19,7 +19,7 @@ fn what_cannot_be_is_refused() {
     const SECOND: &str = "[3,[[3,null,null,null]]]";
     const NAME: &str = "[7,\"cart\"]";
     const CARRIED: &str = "[8,3]";
-    const LOCAL: &str = "[9,7,[\"src/local.rs\",3,5],null,600,3]";
+    const LOCAL: &str = "[9,7,[\"src/local.rs\",3,5],null,600,3,null]";
     const CALLS: &str = "[7,[[200,null],[250,\"cart=7\"]]]";
     for (old, new, expected) in [
         // Places.
@@ -53,20 +53,26 @@ fn what_cannot_be_is_refused() {
         (CARRIED, "[8,\"3\"]", "`carried`: \"3\" is no whole number"),
         (
             LOCAL,
-            "[9,7,[\"src/local.rs\",3,5],null,1001,3]",
+            "[9,7,[\"src/local.rs\",3,5],null,1001,3,null]",
             "`localTasks` has a wait since 1001, after the end",
         ),
-        (LOCAL, "[9,7,[\"src/local.rs\",3,5],null,600,0]", "`localTasks` has the invalid number 0"),
         (
             LOCAL,
-            "[9,7,[\"src/local.rs\",3,5],null,600,16384]",
+            "[9,7,[\"src/local.rs\",3,5],null,600,0,null]",
+            "`localTasks` has the invalid number 0",
+        ),
+        (
+            LOCAL,
+            "[9,7,[\"src/local.rs\",3,5],null,600,16384,null]",
             "`localTasks` has the invalid number 16384",
         ),
-        (LOCAL, "[9,7,[\"src/local.rs\",3],null,600,3]", "`localTasks`: invalid length 2"),
-        (LOCAL, "[9,7,null,null,600,3]", "`localTasks`: invalid type: null"),
+        (LOCAL, "[9,7,[\"src/local.rs\",3],null,600,3,null]", "`localTasks`: invalid length 2"),
+        (LOCAL, "[9,7,[7,3,5],null,600,3,null]", "`localTasks`: invalid type: integer `7`"),
+        (LOCAL, "[9,7,null,null,600,3,\"shop\"]", "`localTasks`: \"shop\" is no whole number"),
+        (LOCAL, "[9,7,null,null,600,3]", "`localTasks`: invalid length 6"),
         (
             LOCAL,
-            "[9,\"shop\",[\"src/local.rs\",3,5],null,600,3]",
+            "[9,\"shop\",[\"src/local.rs\",3,5],null,600,3,null]",
             "`localTasks`: \"shop\" is no whole number",
         ),
         (CALLS, "[7,[[200,7]]]", "`calls`: invalid type: integer `7`, expected a string"),
@@ -96,7 +102,7 @@ fn workers_wait_nowhere() {
         "\"waits\":[[1,[]]]",
         "\"names\":[[7,\"cart\"]]",
         "\"carried\":[[7,1]]",
-        "\"localTasks\":[[9,7,[\"a.rs\",3,5],null,600,3]]",
+        "\"localTasks\":[[9,7,[\"a.rs\",3,5],null,600,3,null]]",
         "\"calls\":[[7,[]]]",
     ] {
         let part = format!("{{\"tag\":\"tokio-statemap 1\",\"state\":2,{list}}}\n");

@@ -127,9 +127,10 @@ impl Random {
             .map(|id| LocalTask {
                 id,
                 polled_in: keys[self.below(keys.len() as u64) as usize],
-                location: SpawnLocation { file: HOSTILE, line: 3, column: 5 },
+                location: self.is(2).then_some(SpawnLocation { file: HOSTILE, line: 3, column: 5 }),
                 name: self.name(),
                 waits_since_ns: self.below(end_ns),
+                woken_by: self.woken_by(),
                 wait: self.wait(),
             })
             .collect();

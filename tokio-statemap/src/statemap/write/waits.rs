@@ -93,6 +93,7 @@ impl Parts {
                     &task.name.as_deref(),
                     &Number(task.waits_since_ns),
                     &wait,
+                    &task.woken_by,
                 ],
             )?;
         }

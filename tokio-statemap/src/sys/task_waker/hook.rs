@@ -7,14 +7,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, RawWaker, Waker};
 
 use super::table::{OfEach, Table, in_a_task, polled_once};
-use super::{Unseen, ids, lock_of_all_versions, refs};
+use super::{Cloned, Unseen, ids, lock_of_all_versions, refs};
 use crate::sys::filter;
 
 /// An observer of the wakers of all tasks.
 pub(crate) trait Observer {
-    /// Called by the thread that clones a waker of the task at this address, before the clone. `id` is the task's; `None`
-    /// if it isn't known where ids are.
-    fn cloned(task: usize, id: Option<u64>);
+    /// Called by the thread that clones a waker of the task, before the clone.
+    fn cloned(task: Cloned<'_>);
+
+    /// Returns whether [`gone`](Self::gone) is to be called.
+    fn wants_gone() -> bool;
+
+    /// Called by the thread that drops the last waker of the task with this id, or one of a task that is aborted or has
+    /// ended, before the drop.
+    fn gone(task: u64);
 
     /// Called by the thread that drops the last waker of the task with this id while the task is polled, before the
     /// drop.
@@ -61,6 +67,9 @@ impl Sees {
 /// The addresses of Tokio's functions. They stay once they are known, as a thread may be just about to call one.
 static TOKIOS: OfEach<AtomicUsize> = [const { AtomicUsize::new(0) }; 4];
 
+/// See [`installs`].
+static INSTALLS: AtomicUsize = AtomicUsize::new(0);
+
 static STATE: Mutex<State> =
     Mutex::new(State { users: 0, is_behind: false, table: None, sees_wakes: false });
 
@@ -103,6 +112,11 @@ pub(crate) fn install<O: Observer>(wants_wakes: bool) -> Result<bool, Unseen> {
     Ok(state.sees_wakes)
 }
 
+/// Returns how many times the functions were installed. As long as it is the same, no call is missed.
+pub(crate) fn installs() -> usize {
+    INSTALLS.load(Ordering::Acquire)
+}
+
 /// Ends what a call of [`install`] began.
 pub(crate) fn uninstall<O: Observer>() {
     let _of_all_versions = lock_of_all_versions::lock();
@@ -137,6 +151,7 @@ fn begin<O: Observer>(
     if !filter::allows_all() {
         return Err(Unseen::Filtered);
     }
+    INSTALLS.fetch_add(1, Ordering::AcqRel);
     let there = table.functions();
     // Another version may call ours already. If ours called its functions in turn, neither would ever return.
     *is_behind |= there[CLONE] != ours::<O>()[CLONE] && sees_in_a_task::<O>().clones;
@@ -221,7 +236,7 @@ fn ours<O: Observer>() -> OfEach<usize> {
 /// The same as for the function that it stands in for: `task` is the data of a waker of Tokio's.
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     // SAFETY: as for this function.
-    O::cloned(task.addr(), unsafe { ids::of(task) });
+    O::cloned(unsafe { Cloned::new(task) });
     let tokios = TOKIOS[CLONE].load(Ordering::Acquire);
     // SAFETY: it is what the table had for this function, and is called with what that is called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
@@ -238,6 +253,13 @@ unsafe fn drop_waker<O: Observer>(task: *const ()) {
     let last_of = unsafe { if refs::is_last_of_polled(task) { ids::of(task) } else { None } };
     if let Some(id) = last_of {
         O::last_dropped(id);
+    }
+    // SAFETY: as for this function.
+    if O::wants_gone() && unsafe { refs::is_of_no_use(task) } {
+        // SAFETY: as for this function.
+        if let Some(id) = unsafe { ids::of(task) } {
+            O::gone(id);
+        }
     }
     // SAFETY: as for this function.
     unsafe { call_tokios::<DROP>(task) };

@@ -12,7 +12,7 @@ use super::page;
 use super::table::{TASK_SIZE, in_a_task};
 
 /// The place of the table's address in a header: after the task's state, and the next task of a queue.
-const TABLE: usize = 2;
+pub(super) const TABLE: usize = 2;
 /// The number of words of the table that are searched: all those of Tokio 1.54. A sanitizer would take more for a fault.
 const WORDS: usize = 11;
 
@@ -70,15 +70,26 @@ fn candidates(waker: &Waker) -> usize {
 /// `task` is the data of a waker of a task of Tokio's.
 #[inline]
 pub(super) unsafe fn of(task: *const ()) -> Option<u64> {
+    // SAFETY: as for this function, and the id isn't changed while there is a waker. Test: as above.
+    unsafe { address(task).map(|id| *id) }
+}
+
+/// Returns where the id of a task is. `None` on a thread that doesn't know yet where ids are.
+///
+/// # Safety
+///
+/// The same as for [`of`].
+#[inline]
+pub(super) unsafe fn address(task: *const ()) -> Option<*const u64> {
     let word = WORD.load(Ordering::Relaxed);
     if word == 0 {
         return None;
     }
     // SAFETY: this held for tasks of our own, whose type Tokio doesn't know. The header and the table are not changed
-    // while there is a waker, nor is the id. Test: as above.
+    // while there is a waker. Test: as above.
     unsafe {
         let table = *task.cast::<*const usize>().add(TABLE);
         let distance = *table.add(word);
-        Some(*task.byte_add(distance).cast::<u64>())
+        Some(task.byte_add(distance).cast::<u64>())
     }
 }

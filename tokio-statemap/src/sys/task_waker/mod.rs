@@ -5,6 +5,10 @@
 //! `docs/decisions/0010-waits.md` says why it is written to all the same, and what can happen.
 
 #[cfg(has_wakes)]
+mod address;
+#[cfg(has_wakes)]
+mod cloned;
+#[cfg(has_wakes)]
 mod hook;
 #[cfg(has_wakes)]
 mod ids;
@@ -18,7 +22,11 @@ mod refs;
 mod table;
 
 #[cfg(has_wakes)]
-pub(crate) use hook::{Observer, Sees, install, uninstall};
+pub(crate) use address::TaskAddress;
+#[cfg(has_wakes)]
+pub(crate) use cloned::Cloned;
+#[cfg(has_wakes)]
+pub(crate) use hook::{Observer, Sees, install, installs, uninstall};
 
 /// The reason why clones aren't seen.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none are asked for"))]

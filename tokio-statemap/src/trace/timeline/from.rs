@@ -20,6 +20,7 @@ use crate::trace::timeline::{
     CallAtEnd, CarriedWait, CpuTime, Known, LocalTask, Quiet, RecordSettings, Sampling,
     SamplingState, TaskKey, Tasks, Timeline, WaitId, WaitingTask,
 };
+use crate::trace::woken_by::WokenBy;
 use crate::util::parallel::{Job, MANY_EVENTS, run_all};
 
 impl Timeline {
@@ -187,17 +188,45 @@ fn calls_at_end(snapshot: &Snapshot) -> Vec<(TaskKey, Vec<CallAtEnd>)> {
 
 /// Collects the waiting tasks of `LocalSet`s, sorted by id.
 fn local_tasks(snapshot: &Snapshot) -> Vec<LocalTask> {
-    let mut local = Vec::new();
-    for task in &snapshot.capture.waiting {
-        let (Some((wait, since)), Some(polled_in)) = (task.waits, task.polled_in) else { continue };
+    let mut local: Vec<LocalTask> = Vec::new();
+    for task in &snapshot.capture.local {
         local.push(LocalTask {
             id: task.id,
-            polled_in: TaskKey::from_id(task_id(polled_in)),
-            location: task.location.into(),
-            name: name(snapshot, task.name),
-            waits_since_ns: snapshot.ns(since).min(snapshot.end_ns),
-            wait: WaitId::new(wait),
+            polled_in: TaskKey::from_id(task_id(task.polled_in)),
+            location: None,
+            name: None,
+            waits_since_ns: snapshot.ns(task.since).min(snapshot.end_ns),
+            woken_by: WokenBy::unpack(task.woken_by),
+            wait: WaitId::new(task.wait),
         });
+    }
+    crate::util::sort::by_key(&mut local, |task| task.id);
+    // Of tasks that were spawned through this crate more is known.
+    let by_hooks = local.len();
+    for task in &snapshot.capture.waiting {
+        let Some(polled_in) = task.polled_in else { continue };
+        let place = local[..by_hooks].binary_search_by_key(&task.id, |task| task.id);
+        let (location, name) = (Some(task.location.into()), name(snapshot, task.name));
+        match (place, task.waits) {
+            (Ok(place), waits) => {
+                let seen = &mut local[place];
+                (seen.location, seen.name) = (location, name);
+                if let Some((wait, since)) = waits {
+                    seen.waits_since_ns = snapshot.ns(since).min(snapshot.end_ns);
+                    seen.wait = WaitId::new(wait);
+                }
+            }
+            (Err(_), Some((wait, since))) => local.push(LocalTask {
+                id: task.id,
+                polled_in: TaskKey::from_id(task_id(polled_in)),
+                location,
+                name,
+                waits_since_ns: snapshot.ns(since).min(snapshot.end_ns),
+                woken_by: None,
+                wait: WaitId::new(wait),
+            }),
+            (Err(_), None) => {}
+        }
     }
     crate::util::sort::by_key(&mut local, |task| task.id);
     local

@@ -145,7 +145,7 @@ pub struct Timeline {
     pub cpu: CpuTime,
     /// The places where tasks wait.
     pub places: WaitPlaces,
-    /// The tasks of `LocalSet`s that were spawned through this crate and wait at the right edge.
+    /// The tasks of `LocalSet`s that are known to wait at the right edge.
     pub local_tasks: Vec<LocalTask>,
     /// The times of instrumented async functions.
     pub(crate) profile: Profile,

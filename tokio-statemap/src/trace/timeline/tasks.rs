@@ -14,6 +14,7 @@ use crate::trace::state::TaskState;
 use crate::trace::task_key::TaskKey;
 use crate::trace::timeline::task::{CarriedWait, Task};
 use crate::trace::wait_id::WaitId;
+use crate::trace::woken_by::WokenBy;
 
 /// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then spawned
 /// tasks by id.
@@ -63,8 +64,9 @@ pub(crate) struct WaitingTask {
     pub(crate) wait: Option<CarriedWait>,
 }
 
-/// A task of a `LocalSet` that was spawned through this crate. The runtime calls no hooks for such
-/// tasks, which are polled within the poll of another task.
+/// A task of a `LocalSet` that waits. The runtime calls no hooks for such tasks, which are polled within the poll of
+/// another task. They are known by the clones of their wakers, as far as these are seen; otherwise, only those that were
+/// spawned through this crate are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocalTask {
@@ -72,12 +74,15 @@ pub struct LocalTask {
     pub id: u64,
     /// The task in whose polls it is polled.
     pub polled_in: TaskKey,
-    /// Its spawn location.
-    pub location: SpawnLocation,
+    /// Its spawn location; `None` if it was spawned by Tokio's own functions.
+    pub location: Option<SpawnLocation>,
     /// The name that it was given.
     pub name: Option<Arc<str>>,
-    /// The time from which on it waits, in ns.
+    /// The time from which on it waits, in ns. If it was spawned by Tokio's own functions, this is the time of the last
+    /// poll that is known.
     pub waits_since_ns: u64,
+    /// Who woke it last, as far as that is known.
+    pub woken_by: Option<WokenBy>,
     pub(crate) wait: Option<WaitId>,
 }
 

@@ -10,6 +10,7 @@ fn tree(id: u64, for_ns: u64, place: TreePlace) -> TaskTree {
         name: None,
         location: Some("src/shop.rs:7:5".to_owned()),
         polled_in: None,
+        woken_by: None,
         state: TaskState::Waiting,
         for_ns,
         is_older: false,

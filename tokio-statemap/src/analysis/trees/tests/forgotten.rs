@@ -43,9 +43,10 @@ fn only_a_task_that_waits_is() {
     timeline.local_tasks = vec![LocalTask {
         id: 6,
         polled_in: TaskKey::Spawned(4),
-        location: SPAWNED_AT,
+        location: Some(SPAWNED_AT),
         name: None,
         waits_since_ns: 2 * S,
+        woken_by: None,
         wait: Some(WaitId::NOTHING),
     }];
     let trees = timeline.trees();

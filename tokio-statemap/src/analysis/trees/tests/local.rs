@@ -1,14 +1,16 @@
 //! Tasks of `LocalSet`s.
 
 use super::*;
+use crate::trace::woken_by::WokenBy;
 
 fn local(id: u64, polled_in: TaskKey, wait: u16) -> LocalTask {
     LocalTask {
         id,
         polled_in,
-        location: SpawnLocation { line: 30, ..SPAWNED_AT },
+        location: Some(SpawnLocation { line: 30, ..SPAWNED_AT }),
         name: None,
         waits_since_ns: 9 * S,
+        woken_by: None,
         wait: WaitId::new(wait),
     }
 }
@@ -50,6 +52,49 @@ fn they_are_behind_the_task_that_polls_them() {
     assert_eq!(waits(tree), "async b:2");
     assert_eq!(waits(&trees[3]), "async b:2");
     assert_eq!((&trees[4].place, &trees[5].place), (&TreePlace::NothingWakes, &TreePlace::Unknown));
+}
+
+#[test]
+fn those_that_still_wait_are_listed_by_host_and_place() {
+    let ended = Task { terminated_ns: Some(4 * S), ..task(5, vec![poll(2 * S, 4 * S, 0)]) };
+    let mut timeline = timeline(vec![task(3, vec![poll(2 * S, 3 * S, 1)]), ended]);
+    timeline.places.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
+    let (three, five) = (TaskKey::Spawned(3), TaskKey::Spawned(5));
+    let plain = |id, host, wait| LocalTask { location: None, ..local(id, host, wait) };
+    let woken = LocalTask {
+        waits_since_ns: 8 * S,
+        woken_by: Some(WokenBy::Task(five)),
+        ..plain(12, three, 2)
+    };
+    timeline.local_tasks = vec![
+        plain(11, three, 2),
+        woken,
+        plain(13, three, 1),
+        plain(14, five, 2),
+        plain(15, three, 0),
+    ];
+    let said: Vec<_> = timeline
+        .still_waiting()
+        .iter()
+        .map(|group| {
+            let tree = &group.longest;
+            let by = tree.woken_by.as_deref().unwrap_or("nobody");
+            let host = tree.polled_in.as_deref().unwrap_or("none");
+            let key = group.key.to_string();
+            format!(
+                "{} in {host}, {} s by {by}, {} of {key}",
+                tree.task,
+                tree.for_ns / S,
+                group.tasks
+            )
+        })
+        .collect();
+    let expected = [
+        "task-3 in none, 7 s by nobody, 1 of task-3",
+        "task-12 in task-3, 2 s by task-5, 2 of task-3",
+        "task-13 in task-3, 1 s by nobody, 1 of task-3",
+    ];
+    assert_eq!(said, expected, "neither one whose place isn't known, nor one whose set is gone");
 }
 
 #[test]

@@ -29,9 +29,10 @@ fn what_is_not_known_is_left_out() {
     timeline.local_tasks = vec![LocalTask {
         id: 11,
         polled_in: TaskKey::Spawned(8),
-        location: SPAWNED_AT,
+        location: Some(SPAWNED_AT),
         name: None,
         waits_since_ns: 9 * S,
+        woken_by: None,
         wait: None,
     }];
     let expected = json!([

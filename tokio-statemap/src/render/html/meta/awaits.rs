@@ -57,6 +57,7 @@ fn still_here(still: &StillHere, rows: &[u32]) -> Raw {
     object(&[
         ("for", &still.for_ns),
         ("forgotten", &still.is_forgotten),
+        ("local", &still.local.as_ref().map(|(name, place)| (name.as_str(), from_1(*place)))),
         ("row", &rows[still.row as usize]),
         ("tasks", &still.tasks),
     ])

@@ -70,13 +70,16 @@ export class WaitsTab {
     // A task that was dropped with its runtime has an end.
     const end = section.rowFirst[of.row + 1] - 1;
     const last = section.isEnd[section.state[end]] ? end - 1 : end;
-    const place = awaitOf(section, last);
+    // A task of a LocalSet has no row: it is shown by that of the task in whose polls it is polled.
+    const [local, at] = of.local ?? [null, 0];
+    const place = local === null ? awaitOf(section, last) : at > 0 ? section.awaits.places[at - 1] : null;
+    const host = section.name(of.row);
     const others = of.tasks === 1 ? "" : ` and ${plural(of.tasks - 1, "other task", formatCount(of.tasks - 1))}`;
     return make("button", {
-      type: "button", class: "issue", "data-still": of.row, title: titleText(section.name(of.row)),
+      type: "button", class: "issue", "data-still": of.row, title: titleText(local === null ? host : `${local}, polled in ${host}`),
       onclick: () => this.actions.show({ kind: "span", section: section.index, transition: last }),
     },
-    make("span", { class: "place" }, `${shorten(visible(section.name(of.row)), 30)}${others}`),
+    make("span", { class: "place" }, `${shorten(visible(local ?? host), local === null ? 30 : 60)}${others}${local === null ? "" : ` in ${shorten(visible(host), 30)}`}`),
     make("span", { class: "length" }, formatNs(of.for)),
     make("span", { class: "about" }, of.forgotten ? make("b", {}, "forgotten · ") : null, place === null ? "unknown place" : shorten(visible(place.label), 80)));
   }
