@@ -81,7 +81,7 @@ const ANALYSIS: &[&[&str]] = &[
     &["sampled"],
     &["computed", "culprits"],
     &["whole_run", "waits", "trees", "runs"],
-    &["blockers", "overdue"],
+    &["blockers", "overdue", "local_tasks"],
     &["statement"],
     &["critical_path", "issues"],
     &["verdict"],

@@ -36,7 +36,7 @@ pub struct TaskTree {
     /// The task in whose polls it is polled, if it is a task of a `LocalSet`.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub polled_in: Option<String>,
-    /// Who woke it last, if it is a task of a `LocalSet`, as far as that is known.
+    /// The source of its last wake, if it is a task of a `LocalSet` and that is known.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub woken_by: Option<String>,
     /// Its state.

@@ -50,7 +50,7 @@ struct Set {
 
 /// A place for a task.
 struct Place {
-    /// What has happened since the task's waker was cloned last: 0 for nothing, [`GONE`], or [`WOKEN`] with who woke it.
+    /// The event since the last clone of its waker: 0 for none, [`GONE`], or [`WOKEN`] with who woke it.
     since_clone: AtomicU64,
     /// Odd while a thread writes the rest, and the id.
     version: AtomicU32,
@@ -64,7 +64,7 @@ struct Place {
     wait: AtomicU32,
     /// The time when its waker was cloned last, in ticks.
     since: AtomicU64,
-    /// Who woke it for that poll, packed with its recorder; 0 if that isn't known.
+    /// The source of the wake before that poll, packed with its recorder; 0 if that isn't known.
     woken_by: AtomicU64,
     /// `true` if it was woken in that poll before the clone.
     was_woken: AtomicBool,
@@ -84,7 +84,7 @@ pub(crate) struct LocalSeen {
     pub(crate) wait: WaitId,
     /// The time since when it is known to wait there, in ticks.
     pub(crate) since: u64,
-    /// Who woke it last, as in a record; 0 if that isn't known.
+    /// The source of its last wake, as in a record; 0 if that isn't known.
     pub(crate) woken_by: u64,
 }
 

@@ -81,7 +81,7 @@ pub struct LocalTask {
     /// The time from which on it waits, in ns. If it was spawned by Tokio's own functions, this is the time of the last
     /// poll that is known.
     pub waits_since_ns: u64,
-    /// Who woke it last, as far as that is known.
+    /// The source of its last wake, as far as that is known.
     pub woken_by: Option<WokenBy>,
     pub(crate) wait: Option<WaitId>,
 }
