@@ -83,6 +83,23 @@ test("the tasks that still waited are listed, and found by name", () =>
     assert.match(name, /^task-\d+ "clock"$/);
   }));
 
+test("the tasks of a LocalSet are listed with the task in whose polls they are polled", () =>
+  open("local.html", {}, async (page) => {
+    await page.click("#tab-waits");
+    const listed = page.locator("#pane-waits [data-still]");
+    const texts = (await listed.allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    const receives = "[\\d.]+ [nµm]s \\S+page\\.rs:\\d+, Receiver";
+    const patterns = [`task-\\d+ and 2 other tasks in main ${receives}`, `task-\\d+ in main, last woken by main ${receives}`];
+    assert.equal(texts.length, patterns.length, texts.join("; "));
+    for (const pattern of patterns) {
+      assert.ok(texts.some((text) => new RegExp(`^${pattern}`).test(text)), `${pattern}: ${texts.join("; ")}`);
+    }
+    assert.doesNotMatch(await page.locator("#pane-waits").innerText(), /No line is known/);
+    await listed.first().click();
+    await frame(page);
+    assert.match(await page.locator("#live").innerText(), /^main running /);
+  }));
+
 test("async functions have a table in the profile", () =>
   open("waits.html", {}, async (page) => {
     await page.click("#tab-profile");

@@ -282,6 +282,7 @@ fn where_tasks_wait_is_shown() {
         "profile": profile.collect::<Vec<_>>(),
     });
     expect(&folder, "waits.json", &expected);
+    write(&folder, "local.html", &in_a_local_set(), &labels("local"));
     let timeline = joined();
     write(&folder, "path.html", &timeline, &labels("path"));
     let path = timeline.report().critical_path.expect("main waits for tasks, and ends");
@@ -320,6 +321,34 @@ fn joined() -> Timeline {
     drop(runtime);
     collector.stop();
     collector.snapshot()
+}
+
+/// Tasks of a `LocalSet`: one that waits for a second message, and three that wait for their first.
+fn in_a_local_set() -> Timeline {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let collector = register_hooks(&mut builder, CollectorConfig::default()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    let set = tokio::task::LocalSet::new();
+    collector.block_on(
+        &runtime,
+        set.run_until(async {
+            let mut senders = Vec::new();
+            for _ in 0..3 {
+                let (sender, mut receiver) = tokio::sync::mpsc::channel::<u32>(1);
+                tokio::task::spawn_local(async move { receiver.recv().await });
+                senders.push(sender);
+            }
+            let (sender, mut receiver) = tokio::sync::mpsc::channel::<u32>(1);
+            tokio::task::spawn_local(async move { while receiver.recv().await.is_some() {} });
+            tokio::task::yield_now().await;
+            sender.send(1).await.unwrap();
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+            collector.snapshot()
+        }),
+    )
 }
 
 /// Tasks that wait for a lock, for timers, and for nothing.

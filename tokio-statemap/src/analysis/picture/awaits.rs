@@ -50,13 +50,23 @@ pub(crate) struct AwaitLine {
     pub(crate) row: WaitRow,
 }
 
+/// A task of a `LocalSet` that still waited at the end.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalHere {
+    pub(crate) name: String,
+    /// The source of its last wake; `None` if that isn't known, or if there are several such tasks.
+    pub(crate) woken_by: Option<String>,
+    /// The tag of its place.
+    pub(crate) tag: Option<u32>,
+}
+
 /// Tasks that still waited at the end, at one place.
 #[derive(Clone, Debug)]
 pub(crate) struct StillHere {
     /// The row of the task that waited longest, or of the one in whose polls it is polled, as an index into the source.
     pub(crate) row: u32,
-    /// For a task of a `LocalSet`, which has no row: its name, with who woke it last, and its place as an index.
-    pub(crate) local: Option<(String, Option<u32>)>,
+    /// The task, if it is one of a `LocalSet`: it has no row.
+    pub(crate) local: Option<LocalHere>,
     pub(crate) tasks: usize,
     pub(crate) for_ns: u64,
     pub(crate) is_forgotten: bool,
@@ -94,12 +104,10 @@ impl Awaits {
         let mut still = Vec::new();
         for group in &report.still_waiting {
             let Some(row) = timeline.tasks.position(group.key) else { continue };
-            let local = group.local.as_ref().map(|local| {
-                let woken_by = group.longest.woken_by.as_ref().filter(|_| group.tasks == 1);
-                let woken_by =
-                    woken_by.map_or_else(String::new, |by| format!(", last woken by {by}"));
-                let name = format!("{}{woken_by}", group.longest.task);
-                (name, local.wait.and_then(|wait| tag_of(timeline, wait)))
+            let local = group.local.as_ref().map(|local| LocalHere {
+                name: group.longest.task.clone(),
+                woken_by: group.longest.woken_by.clone().filter(|_| group.tasks == 1),
+                tag: local.wait.and_then(|wait| tag_of(timeline, wait)),
             });
             still.push(StillHere {
                 row: row as u32,

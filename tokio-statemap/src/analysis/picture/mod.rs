@@ -52,7 +52,7 @@ use crate::util::quantity::moment;
 
 pub(crate) use awaits::Awaits;
 #[cfg(feature = "html")]
-pub(crate) use awaits::{AwaitLine, AwaitPlace, StillHere};
+pub(crate) use awaits::{AwaitLine, AwaitPlace, LocalHere, StillHere};
 #[cfg(feature = "html")]
 pub(crate) use bins::Bins;
 #[cfg(all(feature = "html", feature = "read"))]

@@ -1,7 +1,7 @@
 //! The places at which tasks waited, as JSON.
 
 use super::frames::{Names, from_1};
-use crate::analysis::picture::{AwaitLine, AwaitPlace, Awaits, StillHere};
+use crate::analysis::picture::{AwaitLine, AwaitPlace, Awaits, LocalHere, StillHere};
 use crate::util::json::{Raw, array, list, object};
 
 /// Indices that may be missing count from 1, with 0 for none. `rows` maps rows of the source to those of the
@@ -53,11 +53,16 @@ fn nanos(ns: u128) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
+/// Returns the name of a task of a `LocalSet`, its place from 1, and the source of its last wake.
+fn local_here(local: &LocalHere) -> (&str, u32, Option<&str>) {
+    (local.name.as_str(), from_1(local.tag), local.woken_by.as_deref())
+}
+
 fn still_here(still: &StillHere, rows: &[u32]) -> Raw {
     object(&[
         ("for", &still.for_ns),
         ("forgotten", &still.is_forgotten),
-        ("local", &still.local.as_ref().map(|(name, place)| (name.as_str(), from_1(*place)))),
+        ("local", &still.local.as_ref().map(local_here)),
         ("row", &rows[still.row as usize]),
         ("tasks", &still.tasks),
     ])

@@ -14,9 +14,9 @@ import { readFrames } from "./frames.js";
  *   p99: number, now: number, holder: [string, string]|null, places: Set<number>,
  * }} AwaitLine times in ns; `now`: the number of tasks that still waited there at the end; `holder`: where the holders of
  *   the lock waited meanwhile, and for how much of the time that they held it: "94.3 %"
- * @typedef {{row: number, tasks: number, for: number, forgotten: boolean, local: [string, number]|null}} StillWaiting
- *   `row`: that of the longest wait; `local`: for a task of a `LocalSet`, its name and its place from 1, and `row` is that
- *   of the task in whose polls it is polled
+ * @typedef {{row: number, tasks: number, for: number, forgotten: boolean, local: [string, number, string|null]|null}} StillWaiting
+ *   `row`: that of the longest wait; `local`: for a task of a `LocalSet`, its name, its place from 1, and who woke it last, and
+ *   `row` is that of the task in whose polls it is polled
  * @typedef {{
  *   places: AwaitPlace[], lines: AwaitLine[], still: StillWaiting[], notes: string[],
  * }} Awaits `places`: one for each tag; `notes`: what is unknown

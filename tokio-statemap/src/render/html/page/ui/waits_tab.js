@@ -35,8 +35,9 @@ export class WaitsTab {
     const rows = this.sections.flatMap((section) => section.awaits.lines.map((line) => ({ section, line })));
     const still = this.sections.flatMap((section) => section.awaits.still.map((of) => ({ section, of })));
     const notes = this.sections.flatMap(({ awaits }) => awaits.notes).map((note) => make("p", { class: "hint" }, note));
+    const none = still.length > 0 ? [] : [make("p", { class: "hint" }, "No line is known at which a task waited.")];
     const parts = rows.length === 0
-      ? [make("p", { class: "hint" }, "No line is known at which a task waited."), ...notes]
+      ? [...none, ...notes]
       : [make("p", { class: "hint" }, "Click a line to show the longest wait there."), ...this.table.draw(rows), ...notes];
     if (still.length > 0) {
       parts.push(
@@ -71,15 +72,17 @@ export class WaitsTab {
     const end = section.rowFirst[of.row + 1] - 1;
     const last = section.isEnd[section.state[end]] ? end - 1 : end;
     // A task of a LocalSet has no row: it is shown by that of the task in whose polls it is polled.
-    const [local, at] = of.local ?? [null, 0];
+    const [local, at, wokenBy] = of.local ?? [null, 0, null];
     const place = local === null ? awaitOf(section, last) : at > 0 ? section.awaits.places[at - 1] : null;
     const host = section.name(of.row);
+    const inHost = local === null ? "" : ` in ${shorten(visible(host), 30)}`;
+    const woken = wokenBy === null ? "" : `, last woken by ${shorten(visible(wokenBy), 30)}`;
     const others = of.tasks === 1 ? "" : ` and ${plural(of.tasks - 1, "other task", formatCount(of.tasks - 1))}`;
     return make("button", {
       type: "button", class: "issue", "data-still": of.row, title: titleText(local === null ? host : `${local}, polled in ${host}`),
       onclick: () => this.actions.show({ kind: "span", section: section.index, transition: last }),
     },
-    make("span", { class: "place" }, `${shorten(visible(local ?? host), local === null ? 30 : 60)}${others}${local === null ? "" : ` in ${shorten(visible(host), 30)}`}`),
+    make("span", { class: "place" }, `${shorten(visible(local ?? host), 30)}${others}${inHost}${woken}`),
     make("span", { class: "length" }, formatNs(of.for)),
     make("span", { class: "about" }, of.forgotten ? make("b", {}, "forgotten · ") : null, place === null ? "unknown place" : shorten(visible(place.label), 80)));
   }
