@@ -13,5 +13,6 @@ mod no_stack;
 mod pool;
 mod queues;
 mod quota;
+mod random_faults;
 mod trees;
 mod verdict;

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::{NeverFinished, Stuck};
 use crate::analysis::blockers::{
-    Awaited, Chain, ComeFrom, HeldBy, KeptBy, LastWaits, WaitSet, wait_to_the_end,
+    Awaited, Chain, ComeFrom, HeldBy, Joins, KeptBy, LastWaits, WaitSet, wait_to_the_end,
 };
 use crate::analysis::long_polls::LongPoll;
 use crate::analysis::place::Place;
@@ -205,6 +205,8 @@ struct Queue {
     chain: Option<Chain>,
     /// The tasks that got it and are not known to have given it back. Only one of the three is there.
     kept_by: Option<KeptBy>,
+    /// The task that waits for the end of one that waits for it, if none of the three is there.
+    joins: Option<Joins>,
     /// The place where the waiting tasks were spawned, and the number of other tasks from there, if all of these have
     /// ended.
     all_ended: Option<(Place, u64)>,
@@ -224,7 +226,8 @@ impl Queue {
             return None;
         }
         let kind = places.kind(last, row)?;
-        let mut found = Self { kind, held_by: None, chain: None, kept_by: None, all_ended: None };
+        let mut found =
+            Self { kind, held_by: None, chain: None, kept_by: None, joins: None, all_ended: None };
         let Some(none_ended_for_ns) = row.none_ended_for_ns else {
             match kind {
                 // Whoever has the lock waits for something to do, and the others for their turn.
@@ -250,6 +253,9 @@ impl Queue {
         if is_lock && found.held_by.is_none() {
             found.kept_by = KeptBy::find(last, shutdown, all, long_ns);
             found.keep_one();
+            if found.chain.is_none() && found.kept_by.is_none() {
+                found.joins = Joins::find(last, shutdown, all, long_ns);
+            }
         }
         let is_inside = || found.chain.as_ref().is_some_and(Chain::is_inside);
         let is_queue = match kind {
@@ -286,6 +292,7 @@ impl Queue {
         self.chain.is_some()
             || self.kept_by.as_ref().is_some_and(KeptBy::is_of_mutex)
             || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
+            || self.joins.is_some()
     }
 }
 
@@ -526,7 +533,10 @@ impl Contended {
 
 impl Contended {
     fn advice(&self) -> &'static str {
-        let Queue { held_by, chain, kept_by, .. } = &self.queue;
+        let Queue { held_by, chain, kept_by, joins, .. } = &self.queue;
+        if joins.is_some() {
+            return "Await no task while holding what the task may need: give it back before, or hand it over.";
+        }
         if self.off_worker.is_some() && held_by.is_none() && chain.is_none() && kept_by.is_none() {
             return "Block in no poll, not in main's either: use the async counterpart, or spawn_blocking.";
         }
@@ -618,7 +628,7 @@ impl Finding for Contended {
         if let Some((task, at)) = &self.first {
             said.add(format!("{task} has waited longest for such a lock, at {}.", clean(at)));
         }
-        let Queue { kind: _, held_by, chain, kept_by, all_ended } = &self.queue;
+        let Queue { kind: _, held_by, chain, kept_by, joins, all_ended } = &self.queue;
         if let Some(held_by) = held_by {
             said.add(held_by.to_string());
         }
@@ -633,6 +643,9 @@ impl Finding for Contended {
         }
         if let Some(kept_by) = kept_by {
             said.add(kept_by.to_string());
+        }
+        if let Some(joins) = joins {
+            said.add(joins.to_string());
         }
         if self.is_for_a_guard && !self.goes_on() && !self.names_holder() && kept_by.is_none() {
             said.add(

@@ -11,7 +11,7 @@
 //! Whoever makes room in a channel is taken for its holder, unless it sends there itself: a sender that was given room and doesn't use it
 //! passes it on.
 
-use super::path::{frame_in, frame_past, path_below};
+use super::path::{frame_in, frame_past, path_below, path_of_several};
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{FILLED_CELL, Poll, SENDER, Timeline, Wait, WaitId};
@@ -27,7 +27,8 @@ pub struct Holder {
     /// The function and the line.
     pub at: StackFrame,
     /// The lines from the function that got the lock down to that line, `src/shop.rs:22 > src/shop.rs:15`; `None` if
-    /// that function isn't among those in which the holder waited.
+    /// that function isn't among those in which the holder waited. For a channel, these are all lines of the task, if there are
+    /// several.
     pub path: Option<String>,
     /// The future that the holder awaited there.
     pub awaits: Option<String>,
@@ -278,7 +279,10 @@ impl Found<'_> {
         (times >= LEAST_TIMES && is_most).then(|| Holder {
             is_for_room: !self.is_lock,
             at: at.clone(),
-            path: wait.and_then(|wait| frame_in(wait, &self.lock)).map(path_below),
+            path: wait.and_then(|wait| match self.is_lock {
+                true => frame_in(wait, &self.lock).map(path_below),
+                false => wait.frames.first().and_then(path_of_several),
+            }),
             awaits: awaits.map(str::to_owned),
             waited_ns,
             held_ns: self.held_ns,
