@@ -41,6 +41,10 @@ pub(super) enum Kind {
     AsksItself,
     /// A lock that is held by a task that waits for a task that wants the lock.
     JoinsUnderLock,
+    /// Tasks that take a second permit while they have one.
+    SecondPermit,
+    /// Two tasks that send to each other, and receive nothing meanwhile.
+    Cycle,
 }
 
 pub(super) fn any() -> impl Strategy<Value = Fault> {
@@ -55,6 +59,8 @@ pub(super) fn any() -> impl Strategy<Value = Fault> {
         LostWakeUp,
         AsksItself,
         JoinsUnderLock,
+        SecondPermit,
+        Cycle,
     ];
     (prop::sample::select(kinds), 4..30_usize, 2..20_u64).prop_map(|(kind, tasks, ms)| Fault {
         kind,
@@ -85,6 +91,8 @@ impl Kind {
             Self::LostWakeUp => &["lost: before"],
             Self::AsksItself => &["asks: waits", "asks: has"],
             Self::JoinsUnderLock => &["joins: waits", "joins: has"],
+            Self::SecondPermit => &["second: waits", "second: has"],
+            Self::Cycle => &["cycle: one", "cycle: other"],
         };
         marks.iter().map(|mark| line_of(mark)).collect()
     }
@@ -154,6 +162,19 @@ impl Fault {
                 tokio::spawn(rebuilds(Arc::clone(&lock), pause));
                 numbers.for_each(|_| drop(tokio::spawn(reads(Arc::clone(&lock), pause))));
                 Box::new(lock)
+            }
+            Kind::SecondPermit => {
+                let permits = Arc::new(Semaphore::new(3));
+                numbers.for_each(|_| drop(tokio::spawn(takes_two(Arc::clone(&permits), pause))));
+                Box::new(permits)
+            }
+            Kind::Cycle => {
+                let ((to_one, from_other), (to_other, from_one)) =
+                    (mpsc::channel(tasks), mpsc::channel(tasks));
+                tokio::spawn(doubles(from_other, to_other));
+                tokio::spawn(acknowledges(from_one, to_one.clone(), pause));
+                tokio::spawn(async move { to_one.send(1).await });
+                Box::new(())
             }
         }
     }
@@ -270,5 +291,31 @@ async fn reads(lock: Arc<Mutex<u32>>, pause: Duration) {
     loop {
         let value = *lock.lock().await; // joins: waits
         sleep(pause + Duration::from_micros(u64::from(value))).await;
+    }
+}
+
+async fn takes_two(permits: Arc<Semaphore>, pause: Duration) {
+    loop {
+        let one = permits.acquire().await.unwrap(); // second: has
+        sleep(pause).await;
+        let two = permits.acquire().await.unwrap(); // second: waits
+        drop((one, two));
+    }
+}
+
+async fn doubles(mut from: mpsc::Receiver<u32>, to: mpsc::Sender<u32>) {
+    while let Some(number) = from.recv().await {
+        for _ in 0..2 {
+            to.send(number).await.unwrap(); // cycle: one
+        }
+    }
+}
+
+async fn acknowledges(mut from: mpsc::Receiver<u32>, to: mpsc::Sender<u32>, pause: Duration) {
+    while let Some(number) = from.recv().await {
+        if number % 8 == 0 {
+            sleep(pause).await;
+        }
+        to.send(number + 1).await.unwrap(); // cycle: other
     }
 }
