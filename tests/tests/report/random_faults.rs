@@ -121,3 +121,18 @@ fn the_report_begins_with_the_fault() {
     }
     assert!(wrong.len() as u32 * 20 <= all, "{} of {all} are not told", wrong.len());
 }
+
+/// Beside nothing but healthy tasks, no issue is found.
+#[test]
+fn healthy_tasks_are_not_blamed() {
+    let (collector, runtime) = recorded(builder(2), CollectorConfig::default());
+    let report = collector.block_on(&runtime, async {
+        healthy::ALL.iter().for_each(|healthy| healthy.start());
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        collector.snapshot().report()
+    });
+    runtime.shutdown_background();
+    let kinds: Vec<_> = report.issues().iter().map(|issue| issue.explanation().name).collect();
+    // A busy machine may make a poll long.
+    assert!(kinds.iter().all(|&kind| kind == "long polls"), "{report}");
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Mutex, Notify, Semaphore, mpsc, watch};
+use tokio::sync::{Barrier, Mutex, Notify, Semaphore, mpsc, watch};
 use tokio::time::sleep;
 
 /// Tasks that do their work, or have none.
@@ -22,11 +22,14 @@ pub(super) enum Healthy {
     Notified,
     Echo,
     Short,
+    /// A pool of workers that share the receiver of their jobs, and have none for now.
+    Workers,
+    Rounds,
 }
 
-pub(super) fn any() -> impl Strategy<Value = Healthy> {
+pub(super) const ALL: [Healthy; 13] = {
     use Healthy::*;
-    prop::sample::select(vec![
+    [
         Ticker,
         IdleServer,
         IdleConsumer,
@@ -38,7 +41,13 @@ pub(super) fn any() -> impl Strategy<Value = Healthy> {
         Notified,
         Echo,
         Short,
-    ])
+        Workers,
+        Rounds,
+    ]
+};
+
+pub(super) fn any() -> impl Strategy<Value = Healthy> {
+    prop::sample::select(&ALL[..])
 }
 
 const SHORT: Duration = Duration::from_millis(3);
@@ -84,6 +93,16 @@ impl Healthy {
             }
             Self::Echo => drop(tokio::spawn(echoes())),
             Self::Short => drop(tokio::spawn(spawns())),
+            Self::Workers => {
+                let (sender, receiver) = mpsc::channel(8);
+                let receiver = Arc::new(Mutex::new(receiver));
+                (0..4).for_each(|_| drop(tokio::spawn(works(Arc::clone(&receiver)))));
+                tokio::spawn(gives_jobs(sender));
+            }
+            Self::Rounds => {
+                let barrier = Arc::new(Barrier::new(4));
+                (0..4).for_each(|n| drop(tokio::spawn(meets(Arc::clone(&barrier), n))));
+            }
         }
     }
 }
@@ -175,5 +194,28 @@ async fn echoes() {
 async fn spawns() {
     loop {
         tokio::spawn(sleep(SHORT)).await.unwrap();
+    }
+}
+
+async fn works(jobs: Arc<Mutex<mpsc::Receiver<u32>>>) {
+    loop {
+        let job = jobs.lock().await.recv().await;
+        let Some(job) = job else { return };
+        sleep(SHORT * job).await;
+    }
+}
+
+async fn gives_jobs(jobs: mpsc::Sender<u32>) {
+    for job in 0..50 {
+        jobs.send(job % 4).await.unwrap();
+    }
+    sleep(Duration::from_secs(3600)).await;
+    drop(jobs);
+}
+
+async fn meets(barrier: Arc<Barrier>, nth: u32) {
+    loop {
+        sleep(SHORT * (nth + 1)).await;
+        barrier.wait().await;
     }
 }

@@ -33,8 +33,7 @@ const WOKEN_FROM_OUTSIDE: [&str; 6] = [
 
 /// Parts of the paths of Tokio's functions that wait for something that another task must release. Of an async function
 /// that was inlined, only the module may be known.
-const LOCKS: [&str; 5] =
-    ["Mutex", "RwLock", "tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::barrier"];
+const LOCKS: [&str; 4] = ["Mutex", "RwLock", "tokio::sync::mutex", "tokio::sync::rwlock"];
 const PERMITS: [&str; 5] = [
     "Semaphore",
     "tokio::sync::semaphore",

@@ -7,7 +7,8 @@ use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::{NeverFinished, Stuck};
 use crate::analysis::blockers::{
-    Awaited, Chain, ComeFrom, HeldBy, Joins, KeptBy, LastWaits, WaitSet, wait_to_the_end,
+    Awaited, Chain, ComeFrom, HeldBy, Joins, KeptBy, LastWaits, Turns, WaitSet, is_message,
+    wait_to_the_end,
 };
 use crate::analysis::long_polls::LongPoll;
 use crate::analysis::place::Place;
@@ -171,10 +172,6 @@ fn is_another_still(row: &WaitRow, other: &WaitRow) -> bool {
 /// Returns whether the holder of a lock waits at the same line for a message, most likely by a receiver that the lock guards: nobody
 /// owes it a message.
 fn is_idle(holder: &Holder, row: &WaitRow) -> bool {
-    const MESSAGES: [&str; 3] =
-        ["tokio::sync::mpsc::", "tokio::sync::broadcast::", "tokio::sync::watch::"];
-    let is_message =
-        |name: &str| name.contains("Receiver") && MESSAGES.iter().any(|of| name.contains(of));
     let is_at_line = (&holder.at.file, holder.at.line) == (&row.at.file, row.at.line);
     is_at_line && !holder.is_for_room && holder.awaits.as_deref().is_some_and(is_message)
 }
@@ -244,6 +241,10 @@ impl Queue {
             return Some(found);
         };
         let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
+        let turns = Turns::find(last, long_ns);
+        if all.iter().any(|(_, wait)| turns.has(wait)) {
+            return None;
+        }
         found.held_by =
             all.iter().take(MOST_WAITS).find_map(|&(_, wait)| HeldBy::find(last, wait, long_ns));
         let is_lock = matches!(kind, Kind::Lock | Kind::Permit);

@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Asked, Awaited, ComeFrom, HeldBy, Holds, LastWaits, StillThere, WokenFrom, wait_to_the_end,
-    waits_to_the_end,
+    Asked, Awaited, ComeFrom, HeldBy, Holds, LastWaits, StillThere, Turns, WokenFrom,
+    wait_to_the_end, waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -313,6 +313,7 @@ pub(super) fn find(
     };
     let long_ns = long_wait_ns(whole_ns);
     let shutdown = Shutdown::from_timeline(timeline);
+    let turns = Turns::find(last, long_ns);
     let woken_from = LazyCell::new(|| WokenFrom::new(timeline));
     let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
@@ -348,6 +349,7 @@ pub(super) fn find(
                     {
                         group.idle.add(spot);
                     }
+                    Waiting::At(wait) if turns.has(wait) => group.idle.add(spot),
                     _ => group.add_waiting(spot, awaited),
                 }
             }

@@ -14,7 +14,7 @@ use crate::recorder::calls::call_stack;
 use crate::recorder::task_id;
 use crate::recorder::wakes::UsedUp;
 #[cfg(has_wakes)]
-use crate::sys::task_waker::Cloned;
+use crate::sys::task_waker::CalledTask;
 
 /// The most things that a task may wait for at the same time, as far as they are recorded.
 const MOST: usize = 8;
@@ -192,7 +192,7 @@ pub(crate) fn task_ends() {
 /// that is known, and notes where it waits.
 #[cfg(has_wakes)]
 #[inline(always)]
-pub(crate) fn task_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
+pub(crate) fn task_waker_cloned(task: CalledTask<'_>, is_local: fn(CalledTask<'_>) -> bool) {
     may_have_a_waker();
     let is_own = task.id().is_some_and(waking::is_polled);
     // A probe is notified by its own waker.
@@ -214,7 +214,7 @@ pub(crate) fn task_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bo
 #[cfg(has_wakes)]
 #[cold]
 #[inline(never)]
-fn other_waker_cloned(task: Cloned<'_>, is_local: fn(Cloned<'_>) -> bool) {
+fn other_waker_cloned(task: CalledTask<'_>, is_local: fn(CalledTask<'_>) -> bool) {
     if is_local(task) || task.id().is_some() || !IS_OF_RUNTIME.with(Cell::get) {
         return;
     }
@@ -262,14 +262,23 @@ impl OfLocal {
         Self { captures: Captures::new(), number: Cell::new(0) }
     }
 
-    /// Forgets what was captured before.
+    /// Forgets what was captured before, as a poll begins, or what was cloned in it before is dropped again.
     pub(super) fn begin(&self) {
         self.number.set(0);
+    }
+
+    /// From now on the place isn't known, until the next poll begins.
+    pub(super) fn lose(&self) -> WaitId {
+        self.number.set(LOST);
+        UNKNOWN
     }
 
     /// Captures where the thread is, up to the poll around it. Returns what the task waits for, with what was captured
     /// since [`begin`](Self::begin). It has no instrumented calls: it isn't known here which of them are its own.
     pub(super) fn capture(&self) -> WaitId {
+        if self.number.get() == LOST {
+            return UNKNOWN;
+        }
         self.captures.end.set(match IS_OF_RUNTIME.with(Cell::get) {
             true => OF_RUNTIME.with(|of| of.captures.end.get()),
             false => END_OF_PROBE.with(Cell::get),

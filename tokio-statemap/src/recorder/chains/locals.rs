@@ -4,23 +4,27 @@
 //! its waker there. Then Tokio says that it is the polled task, while the hooks know the one around it. A clone of another
 //! task's waker, which the task has got from somewhere, is told by that task's id, and isn't taken for its own.
 //!
-//! No hook tells when it ends, either. It may be known by the drop of a waker; if a handle to abort it hides that, then its
-//! state tells, which is read from its memory whenever it is asked for. After a wake it isn't known where it waits until it
-//! clones its waker again. No reference to a task is kept: that would keep alive what its set
-//! and its runtime own. There are [`SETS`] times [`WAYS`] places, and what finds none is counted.
+//! No hook tells when it ends, either. It is taken to wait until it is woken, or all of its wakers that were cloned in its polls
+//! are dropped: one of these happens before its memory is freed. If it has ended and something keeps a waker, its state tells,
+//! which is read from its memory whenever it is asked for. After a wake it isn't known where it waits until it clones its waker
+//! again. No reference to a task is kept: that would keep alive what its set and its runtime own. There are [`SETS`] times
+//! [`WAYS`] places, and what finds none is counted.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
 
 use super::capture::OfLocal;
-use super::table::{self, UNKNOWN, WaitId};
-use super::waking;
+use super::table::{self, WaitId};
+use super::{seen, waking};
 use crate::recorder::clock;
 use crate::recorder::kept::RecorderId;
 use crate::recorder::record::{WokenBy, for_recorder};
 use crate::recorder::task_id::number;
-use crate::sys::task_waker::{Cloned, TaskAddress, installs};
+use crate::recorder::wakes;
+use crate::sys::task_waker::{CalledTask, TaskAddress, installs};
 
 /// The number of sets of places. Tasks whose ids are a multiple of this apart share the places of a set.
 const SETS: usize = 2048;
@@ -43,22 +47,22 @@ thread_local! {
 struct Set {
     /// The ids of the tasks, apart from the rest, so that looking for one reads little; 0 if a place is free.
     ids: [AtomicU64; WAYS],
-    /// The time when all of its tasks were found to live, in units of 2^22 ticks.
-    full_at: AtomicU64,
     places: [Place; WAYS],
 }
 
 /// A place for a task.
 struct Place {
-    /// The event since the last clone of its waker: 0 for none, [`GONE`], or [`WOKEN`] with who woke it.
+    /// The event since the last clone of its waker: 0 for none, [`NONE_LEFT`], or [`WOKEN`] with who woke it.
     since_clone: AtomicU64,
+    /// The number of wakers that were cloned in its polls, less those that were dropped or used up.
+    wakers: AtomicI32,
     /// Odd while a thread writes the rest, and the id.
     version: AtomicU32,
     /// [`installs`] when the place was taken: if that is another number now, wakes were missed.
     installs: AtomicUsize,
     recorder: AtomicU64,
     /// The task's place in memory.
-    address: [AtomicUsize; 4],
+    address: [AtomicUsize; 2],
     /// The task or root future around its poll, packed with its recorder.
     polled_in: AtomicU64,
     wait: AtomicU32,
@@ -70,8 +74,8 @@ struct Place {
     was_woken: AtomicBool,
 }
 
-/// The task has no waker any more, or has ended.
-const GONE: u64 = 1 << 62;
+/// No waker is left of those that were cloned in the task's polls.
+const NONE_LEFT: u64 = 1 << 62;
 /// The task was woken. The lower bits say by whom, packed; 0 if that isn't known.
 const WOKEN: u64 = 1 << 63;
 
@@ -95,13 +99,13 @@ pub(crate) fn prepare(recorder_here: fn() -> Option<RecorderId>) {
 
 /// Called as a waker of the task is cloned in a poll on this thread. Returns whether this is a poll of the task that no
 /// hook told of, within the one that is known. Notes where it waits if clones and wakes are seen.
-pub(super) fn cloned(task: Cloned<'_>, are_seen: bool) -> bool {
+pub(super) fn cloned(task: CalledTask<'_>, are_seen: bool) -> bool {
     let Some(id) = task.id() else { return false };
     if waking::is_polled(id) || tokio::task::try_id().map(number) != Some(id) {
         return false;
     }
     if are_seen {
-        if let (Some(is_woken), Some(address)) = (task.is_woken_in_poll(), task.address()) {
+        if let (Some(is_woken), Some(address)) = (task.is_woken(), task.address()) {
             waits(id, address, is_woken);
         }
     }
@@ -114,29 +118,42 @@ pub(super) fn are_used() -> bool {
     ARE_USED.load(Ordering::Relaxed)
 }
 
-/// Called as the task is woken.
-#[inline]
-pub(super) fn woken(id: u64) {
-    if are_used() {
-        happens(id, || WOKEN | waking::who_wakes());
-    }
+/// Returns whether clones, wakes and drops are seen, also where the compiler knows the table of wakers.
+pub(super) fn are_seen() -> bool {
+    seen::are_wakes_seen() && wakes::are_all_seen()
 }
 
-/// Called as the last waker of the task is dropped, or one of a task that is aborted or has ended. Its memory isn't freed
-/// before.
-pub(super) fn gone(id: u64) {
-    happens(id, || GONE);
-}
-
-/// Notes what happens to a task, if that is the first since its waker was cloned.
+/// Called as the task is woken. `by_value` tells whether that uses up a waker.
 #[cold]
 #[inline(never)]
-fn happens(id: u64, what: impl FnOnce() -> u64) {
-    if let Some(Slot { place, .. }) = Set::of(id).find(id) {
-        if place.since_clone.load(Ordering::Relaxed) & WOKEN == 0 {
-            place.since_clone.store(what(), Ordering::Release);
-        }
+pub(super) fn woken(task: CalledTask<'_>, by_value: bool) {
+    let Some(place) = place(task) else { return };
+    if by_value {
+        place.wakers.fetch_sub(1, Ordering::Relaxed);
     }
+    let before = place.since_clone.load(Ordering::Relaxed);
+    // Only the first wake since the last poll makes the task ready.
+    match task.is_woken() {
+        Some(false) => place.since_clone.store(WOKEN | waking::who_wakes(), Ordering::Release),
+        _ if before & WOKEN == 0 => place.since_clone.store(WOKEN, Ordering::Release),
+        _ => {}
+    }
+}
+
+/// Called as a waker of the task is dropped.
+#[cold]
+#[inline(never)]
+pub(super) fn waker_dropped(task: CalledTask<'_>) {
+    let Some(place) = place(task) else { return };
+    let left = place.wakers.fetch_sub(1, Ordering::Relaxed) - 1;
+    if left <= 0 && place.since_clone.load(Ordering::Relaxed) & WOKEN == 0 {
+        place.since_clone.store(NONE_LEFT, Ordering::Release);
+    }
+}
+
+fn place(task: CalledTask<'_>) -> Option<&'static Place> {
+    let id = task.id()?;
+    Set::of(id).find(id).map(|slot| slot.place)
 }
 
 /// Notes where the task waits. `is_woken` tells whether it was woken in this poll.
@@ -147,13 +164,16 @@ fn waits(id: u64, address: TaskAddress, is_woken: bool) {
     }
     let installs = installs();
     let is_known = |slot: &Slot| slot.place.installs.load(Ordering::Relaxed) == installs;
-    let (slot, poll) = match Set::of(id).find(id).filter(is_known) {
-        Some(slot) => (slot, slot.place.poll(is_woken)),
+    let (slot, before) = match Set::of(id).find(id).filter(is_known) {
+        Some(slot) => (slot, slot.place.since_clone.load(Ordering::Relaxed)),
         None => match begin(id, address, installs) {
-            Some(slot) => (slot, PollSeen::Next(0)),
+            Some(slot) => (slot, WOKEN),
             None => return,
         },
     };
+    let place = slot.place;
+    place.wakers.fetch_add(1, Ordering::Relaxed);
+    let poll = place.poll(before, is_woken);
     let is_last = TASK.with(|last| last.replace(id)) == id;
     let wait = CAPTURES.with(|captures| match poll {
         PollSeen::Next(_) | PollSeen::SameAnew => {
@@ -162,23 +182,24 @@ fn waits(id: u64, address: TaskAddress, is_woken: bool) {
         }
         PollSeen::Same if is_last => captures.capture(),
         // What was captured in this poll before is there no more, or may be of the poll before.
-        PollSeen::Same | PollSeen::Unknown => {
-            captures.begin();
-            UNKNOWN
-        }
+        PollSeen::Same | PollSeen::Unknown => captures.lose(),
     });
     let Some(locked) = slot.lock() else { return };
     // Meanwhile the place may have been taken for another task, as this one doesn't wait.
     if slot.id.load(Ordering::Relaxed) == id {
-        let place = slot.place;
-        if let PollSeen::Next(by) = poll {
-            place.woken_by.store(by, Ordering::Relaxed);
+        match poll {
+            PollSeen::Next(by) => place.woken_by.store(by, Ordering::Relaxed),
+            PollSeen::Unknown => place.woken_by.store(0, Ordering::Relaxed),
+            PollSeen::Same | PollSeen::SameAnew => {}
         }
         place.polled_in.store(polled_in, Ordering::Relaxed);
         place.wait.store(u32::from(wait), Ordering::Relaxed);
         place.since.store(clock::ticks(), Ordering::Relaxed);
         place.was_woken.store(is_woken, Ordering::Relaxed);
-        place.since_clone.store(0, Ordering::Relaxed);
+        // It may have been woken meanwhile.
+        let (order, failed) = (Ordering::Release, Ordering::Relaxed);
+        let waits = |now: u64| (now == before || now & WOKEN == 0).then_some(0);
+        _ = place.since_clone.fetch_update(order, failed, waits);
     }
     drop(locked);
 }
@@ -190,7 +211,7 @@ enum PollSeen {
     Next(u64),
     /// It is that of the last clone.
     Same,
-    /// It may be that of the last clone, and what was cloned in it before is dropped again.
+    /// It may be that of the last clone, and all that was cloned in it before is dropped again.
     SameAnew,
     Unknown,
 }
@@ -201,15 +222,17 @@ enum PollSeen {
 fn begin(id: u64, address: TaskAddress, installs: usize) -> Option<Slot> {
     let recorder = RECORDER_HERE.get()?()?;
     let set = Set::of(id);
-    let take = || set.slots().find(|slot| slot.take(id, address, recorder, installs));
+    let mut slots = set.slots();
     let taken = match set.find(id) {
         Some(slot) => slot.take(id, address, recorder, installs).then_some(slot),
-        None => take().or_else(|| if set.forget_ended() { take() } else { None }),
+        None => slots.find(|slot| slot.take(id, address, recorder, installs)),
     };
     if taken.is_none() {
         table::not_kept();
     }
-    ARE_USED.store(true, Ordering::Relaxed);
+    if !are_used() {
+        ARE_USED.store(true, Ordering::Relaxed);
+    }
     taken
 }
 
@@ -225,11 +248,7 @@ struct Locked(&'static Place);
 
 impl Set {
     const fn new() -> Self {
-        Self {
-            ids: [const { AtomicU64::new(0) }; WAYS],
-            full_at: AtomicU64::new(0),
-            places: [const { Place::new() }; WAYS],
-        }
+        Self { ids: [const { AtomicU64::new(0) }; WAYS], places: [const { Place::new() }; WAYS] }
     }
 
     fn of(id: u64) -> &'static Self {
@@ -240,30 +259,6 @@ impl Set {
     fn find(&'static self, id: u64) -> Option<Slot> {
         let way = self.ids.iter().position(|there| there.load(Ordering::Acquire) == id)?;
         Some(Slot { id: &self.ids[way], place: &self.places[way] })
-    }
-
-    /// Frees the places of the tasks that have ended: most are known to be woken before, but not those that are aborted, or end
-    /// in the poll that clones their waker. Returns whether there were any. A look takes some us, so a set in which all tasks
-    /// live isn't looked at again for a ms.
-    #[cold]
-    #[inline(never)]
-    fn forget_ended(&'static self) -> bool {
-        let now = clock::ticks() >> 22;
-        if self.full_at.load(Ordering::Relaxed) == now {
-            return false;
-        }
-        let mut have_any = false;
-        for slot in self.slots() {
-            let Some(_locked) = slot.lock() else { continue };
-            if !slot.place.address().lives(slot.id.load(Ordering::Relaxed)) {
-                slot.place.since_clone.store(GONE, Ordering::Relaxed);
-                have_any = true;
-            }
-        }
-        if !have_any {
-            self.full_at.store(now, Ordering::Relaxed);
-        }
-        have_any
     }
 
     fn slots(&'static self) -> impl Iterator<Item = Slot> {
@@ -291,7 +286,10 @@ impl Slot {
         if before != 0 && before != id && self.place.waits(installs) {
             return false;
         }
-        // It doesn't wait yet.
+        // It doesn't wait yet, and none of its wakers is known.
+        if before != id {
+            self.place.wakers.store(0, Ordering::Relaxed);
+        }
         self.place.since_clone.store(WOKEN, Ordering::Relaxed);
         self.place.installs.store(installs, Ordering::Relaxed);
         self.place.recorder.store(recorder, Ordering::Relaxed);
@@ -339,10 +337,11 @@ impl Place {
     const fn new() -> Self {
         Self {
             since_clone: AtomicU64::new(0),
+            wakers: AtomicI32::new(0),
             version: AtomicU32::new(0),
             installs: AtomicUsize::new(0),
             recorder: AtomicU64::new(0),
-            address: [const { AtomicUsize::new(0) }; 4],
+            address: [const { AtomicUsize::new(0) }; 2],
             polled_in: AtomicU64::new(0),
             wait: AtomicU32::new(0),
             since: AtomicU64::new(0),
@@ -352,36 +351,31 @@ impl Place {
     }
 
     fn address(&self) -> TaskAddress {
-        let [header, table, owner, id_at] = &self.address;
-        TaskAddress {
-            header: header.load(Ordering::Relaxed),
-            fixed: [table.load(Ordering::Relaxed), owner.load(Ordering::Relaxed)],
-            id_at: id_at.load(Ordering::Relaxed),
-        }
+        let [header, id_at] = &self.address;
+        TaskAddress { header: header.load(Ordering::Relaxed), id_at: id_at.load(Ordering::Relaxed) }
     }
 
-    fn set_address(&self, TaskAddress { header, fixed: [table, owner], id_at }: TaskAddress) {
-        for (word, value) in self.address.iter().zip([header, table, owner, id_at]) {
+    fn set_address(&self, TaskAddress { header, id_at }: TaskAddress) {
+        for (word, value) in self.address.iter().zip([header, id_at]) {
             word.store(value, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether its task isn't known to have been woken or to have ended, if [`installs`] is this.
+    /// Returns whether nothing has happened since its task cloned its waker, if [`installs`] is this.
     fn waits(&self, installs: usize) -> bool {
         self.since_clone.load(Ordering::Acquire) == 0
             && self.installs.load(Ordering::Relaxed) == installs
     }
 
-    /// Returns in which poll its task clones its waker now.
-    fn poll(&self, is_woken: bool) -> PollSeen {
-        let since_clone = self.since_clone.load(Ordering::Relaxed);
-        match since_clone & WOKEN != 0 {
+    /// Returns in which poll its task clones its waker now, if `before` is what has happened since the last clone.
+    fn poll(&self, before: u64, is_woken: bool) -> PollSeen {
+        match before & WOKEN != 0 {
             // It was woken before this poll or in it, and will be polled again.
             true if is_woken => PollSeen::Unknown,
-            true => PollSeen::Next(since_clone & !WOKEN),
+            true => PollSeen::Next(before & !WOKEN),
             // It was woken in the last poll.
             false if self.was_woken.load(Ordering::Relaxed) && !is_woken => PollSeen::Next(0),
-            false if since_clone == GONE => PollSeen::SameAnew,
+            false if before == NONE_LEFT => PollSeen::SameAnew,
             false => PollSeen::Same,
         }
     }

@@ -10,7 +10,7 @@ use super::{capture, locals, seen, waking};
 use crate::recorder::process;
 use crate::recorder::task_id::number;
 use crate::recorder::wakes::{self, UsedUp};
-use crate::sys::task_waker::{self, Cloned, Observer, Sees, Unseen};
+use crate::sys::task_waker::{self, CalledTask, Observer, Sees, Unseen};
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
@@ -116,8 +116,8 @@ impl Drop for Wakers {
 }
 
 /// Returns whether this is a poll of a task of a `LocalSet`, and notes where it waits.
-fn is_local(task: Cloned<'_>) -> bool {
-    locals::cloned(task, are_watched() && seen::are_wakes_seen())
+fn is_local(task: CalledTask<'_>) -> bool {
+    locals::cloned(task, are_watched() && locals::are_seen())
 }
 
 /// Captures where tasks begin to wait.
@@ -125,17 +125,21 @@ struct Captures;
 
 impl Observer for Captures {
     #[inline]
-    fn cloned(task: Cloned<'_>) {
+    fn cloned(task: CalledTask<'_>) {
         capture::task_waker_cloned(task, is_local);
     }
 
     #[inline]
-    fn wants_gone() -> bool {
+    fn wants_each() -> bool {
         locals::are_used()
     }
 
-    fn gone(task: u64) {
-        locals::gone(task);
+    fn drops(task: CalledTask<'_>) {
+        locals::waker_dropped(task);
+    }
+
+    fn wakes(task: CalledTask<'_>, by_value: bool) {
+        locals::woken(task, by_value);
     }
 
     #[inline]
@@ -148,7 +152,6 @@ impl Observer for Captures {
     #[inline]
     fn woken(task: u64, by_value: bool, by_last: bool) {
         capture::task_woken(task);
-        locals::woken(task);
         let used_up = match (by_value, by_last) {
             (false, _) => UsedUp::NOTHING,
             (true, false) => UsedUp::ONE,

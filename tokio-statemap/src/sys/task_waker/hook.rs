@@ -7,20 +7,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, RawWaker, Waker};
 
 use super::table::{OfEach, Table, in_a_task, polled_once};
-use super::{Cloned, Unseen, ids, lock_of_all_versions, refs};
+use super::{CalledTask, Unseen, ids, lock_of_all_versions, refs};
 use crate::sys::filter;
 
 /// An observer of the wakers of all tasks.
 pub(crate) trait Observer {
     /// Called by the thread that clones a waker of the task, before the clone.
-    fn cloned(task: Cloned<'_>);
+    fn cloned(task: CalledTask<'_>);
 
-    /// Returns whether [`gone`](Self::gone) is to be called.
-    fn wants_gone() -> bool;
+    /// Returns whether [`drops`](Self::drops) and [`wakes`](Self::wakes) are to be called.
+    fn wants_each() -> bool;
 
-    /// Called by the thread that drops the last waker of the task with this id, or one of a task that is aborted or has
-    /// ended, before the drop.
-    fn gone(task: u64);
+    /// Called by the thread that drops a waker of the task, before the drop. A waker that is woken by value isn't dropped.
+    fn drops(task: CalledTask<'_>);
+
+    /// Called by the thread that wakes the task, before [`woken`](Self::woken). `by_value` is the same as there.
+    fn wakes(task: CalledTask<'_>, by_value: bool);
 
     /// Called by the thread that drops the last waker of the task with this id while the task is polled, before the
     /// drop.
@@ -236,7 +238,7 @@ fn ours<O: Observer>() -> OfEach<usize> {
 /// The same as for the function that it stands in for: `task` is the data of a waker of Tokio's.
 unsafe fn clone<O: Observer>(task: *const ()) -> RawWaker {
     // SAFETY: as for this function.
-    O::cloned(unsafe { Cloned::new(task) });
+    O::cloned(unsafe { CalledTask::new(task) });
     let tokios = TOKIOS[CLONE].load(Ordering::Acquire);
     // SAFETY: it is what the table had for this function, and is called with what that is called with. Test:
     // `recorder::chains::wakers::tests::clones_are_seen_and_are_tokios`.
@@ -254,12 +256,9 @@ unsafe fn drop_waker<O: Observer>(task: *const ()) {
     if let Some(id) = last_of {
         O::last_dropped(id);
     }
-    // SAFETY: as for this function.
-    if O::wants_gone() && unsafe { refs::is_of_no_use(task) } {
+    if O::wants_each() {
         // SAFETY: as for this function.
-        if let Some(id) = unsafe { ids::of(task) } {
-            O::gone(id);
-        }
+        O::drops(unsafe { CalledTask::new(task) });
     }
     // SAFETY: as for this function.
     unsafe { call_tokios::<DROP>(task) };
@@ -293,6 +292,10 @@ unsafe fn woken<O: Observer, const WHICH: usize>(task: *const ()) {
             O::woken_by_ref(id);
         }
         let by_value = WHICH == WAKE;
+        if O::wants_each() {
+            // SAFETY: as for this function.
+            O::wakes(unsafe { CalledTask::new(task) }, by_value);
+        }
         // SAFETY: as for this function.
         O::woken(id, by_value, by_value && unsafe { refs::is_last(task) });
     }

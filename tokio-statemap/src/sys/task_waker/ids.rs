@@ -12,7 +12,7 @@ use super::page;
 use super::table::{TASK_SIZE, in_a_task};
 
 /// The place of the table's address in a header: after the task's state, and the next task of a queue.
-pub(super) const TABLE: usize = 2;
+const TABLE: usize = 2;
 /// The number of words of the table that are searched: all those of Tokio 1.54. A sanitizer would take more for a fault.
 const WORDS: usize = 11;
 

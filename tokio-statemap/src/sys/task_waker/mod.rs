@@ -7,7 +7,7 @@
 #[cfg(has_wakes)]
 mod address;
 #[cfg(has_wakes)]
-mod cloned;
+mod called;
 #[cfg(has_wakes)]
 mod hook;
 #[cfg(has_wakes)]
@@ -24,7 +24,7 @@ mod table;
 #[cfg(has_wakes)]
 pub(crate) use address::TaskAddress;
 #[cfg(has_wakes)]
-pub(crate) use cloned::Cloned;
+pub(crate) use called::CalledTask;
 #[cfg(has_wakes)]
 pub(crate) use hook::{Observer, Sees, install, installs, uninstall};
 

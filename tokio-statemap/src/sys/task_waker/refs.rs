@@ -18,8 +18,6 @@ use super::table::{beside_an_idle_task, in_a_task, polled_once};
 const STAGE: usize = 0b111;
 const WAITS: usize = 0;
 const IS_POLLED: usize = 1;
-/// Set if the task has ended.
-const HAS_ENDED: usize = 2;
 /// Set if the task was woken, and not polled since.
 const IS_WOKEN: usize = 4;
 /// Set if there is a handle to join the task.
@@ -93,45 +91,22 @@ fn is_end_told() -> Option<bool> {
     Some(is_abort_told && !waits(&kept))
 }
 
-/// Returns whether this is a waker of a task that has ended or is aborted, or else its last one.
-///
-/// # Safety
-///
-/// The same as for [`is_last`].
-#[inline(never)]
-pub(super) unsafe fn is_of_no_use(task: *const ()) -> bool {
-    // SAFETY: as for this function.
-    let state = unsafe { state(task) };
-    let is_last = || is_last_in(state, WAITS) || is_last_in(state, IS_POLLED);
-    ARE_KNOWN.load(Ordering::Relaxed) && (!is_living(state) || is_last())
-}
-
-/// Returns whether a task in this state, which was read without a reference to it, waits: it lives, and is neither polled nor
-/// woken. `false` if that isn't known.
+/// Returns whether a task in this state, which was read without a reference to it, waits: it is neither polled nor woken, isn't
+/// aborted, and hasn't ended. `false` if that isn't known.
 pub(super) fn waits_in(state: usize) -> bool {
     ARE_KNOWN.load(Ordering::Relaxed) && is_waiting(state)
 }
 
-/// Returns whether a task in this state, which was read without a reference to it, isn't aborted and hasn't ended. `false` if
-/// that isn't known.
-pub(super) fn lives_in(state: usize) -> bool {
-    ARE_KNOWN.load(Ordering::Relaxed) && is_living(state)
-}
-
 fn is_waiting(state: usize) -> bool {
-    is_living(state) && state & STAGE == WAITS
+    state & (STAGE | IS_ABORTED) == WAITS && (1..TOO_MANY).contains(&(state / ONE))
 }
 
-fn is_living(state: usize) -> bool {
-    state & (HAS_ENDED | IS_ABORTED) == 0 && (1..TOO_MANY).contains(&(state / ONE))
-}
-
-/// Returns whether a task that is polled was woken since the poll began; `None` if that isn't known.
+/// Returns whether a task was woken and not polled since, or was woken since its poll began; `None` if that isn't known.
 ///
 /// # Safety
 ///
 /// The same as for [`is_last`].
-pub(super) unsafe fn is_woken_in_poll(task: *const ()) -> Option<bool> {
+pub(super) unsafe fn is_woken(task: *const ()) -> Option<bool> {
     // SAFETY: as for this function.
     ARE_KNOWN.load(Ordering::Relaxed).then(|| unsafe { state(task) } & IS_WOKEN != 0)
 }

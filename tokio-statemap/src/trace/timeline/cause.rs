@@ -171,6 +171,7 @@ struct Stretch {
     to_ns: u64,
     /// The time neither on the processor nor parked.
     off_ns: u64,
+    parked_ns: u64,
     /// The part of `off_ns` after the thread's last event, before the reading was taken.
     behind_ns: u64,
     run_delay_ns: u64,
@@ -261,6 +262,7 @@ impl Readings {
                 from_ns: last.time_ns,
                 to_ns: time_ns,
                 off_ns,
+                parked_ns,
                 // The reading itself takes negligible time.
                 behind_ns: reading.late_ns.min(off_ns),
                 run_delay_ns,
@@ -321,7 +323,8 @@ impl Readings {
             // All of the time taken away may have been taken in long polls; the polls that computed
             // then cannot be distinguished from those that did not. If the thread was in short polls for long, it was most
             // likely taken in these as well.
-            let short_ns = (stretch.to_ns - stretch.from_ns).saturating_sub(all_ns);
+            let long_ns = all_ns + stretch.parked_ns;
+            let short_ns = (stretch.to_ns - stretch.from_ns).saturating_sub(long_ns);
             let sharing_ns = polls_ns + if short_ns > MOST_IN_SHORT_NS { short_ns } else { 0 };
             let most = |of_ns: u64| scale(of_ns, own_ns, sharing_ns).min(own_ns);
             let all_off_ns = stretch.off_ns - stretch.behind_ns;
@@ -507,6 +510,18 @@ mod tests {
             let cause = causes_of(&readings, &[(2 * MS, 12 * MS)])[0].unwrap();
             assert_eq!(cause.run_delay_ns, taken_ms * MS, "{length_ms} ms");
         }
+    }
+
+    /// The thread was parked for long before it was polled and lost its processor.
+    #[test]
+    fn parked_time_is_no_short_polls() {
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        readings.parked(MS, true);
+        readings.parked(50 * MS, false);
+        readings.add(reading(56 * MS, 2 * MS, 1, 5 * MS));
+        let cause = causes_of(&readings, &[(50 * MS, 56 * MS)])[0].unwrap();
+        assert_eq!((cause.on_cpu_ns, cause.run_delay_ns), (MS, 5 * MS));
     }
 
     /// The thread loses its processor just when it is read.

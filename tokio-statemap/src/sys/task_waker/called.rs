@@ -1,18 +1,18 @@
-//! A task whose waker is being cloned.
+//! A task of whose wakers one is called.
 
 use std::marker::PhantomData;
 
 use super::address::TaskAddress;
 use super::{ids, refs};
 
-/// A task whose waker is being cloned: its header is there during the call.
+/// A task of whose wakers one is called: its header is there during the call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cloned<'a> {
+pub(crate) struct CalledTask<'a> {
     task: *const (),
     lives: PhantomData<&'a ()>,
 }
 
-impl Cloned<'_> {
+impl CalledTask<'_> {
     /// # Safety
     ///
     /// `task` is the data of a waker of a task of Tokio's, and the waker lives as long as this.
@@ -34,15 +34,17 @@ impl Cloned<'_> {
         unsafe { ids::of(self.task) }
     }
 
-    /// Returns whether the task, which is polled, was woken since the poll began; `None` if that isn't known.
-    pub(crate) fn is_woken_in_poll(self) -> Option<bool> {
+    /// Returns whether the task was woken and not polled since, or was woken since its poll began; `None` if that isn't
+    /// known.
+    pub(crate) fn is_woken(self) -> Option<bool> {
         // SAFETY: as above. Test: `recording::waits::locals`.
-        unsafe { refs::is_woken_in_poll(self.task) }
+        unsafe { refs::is_woken(self.task) }
     }
 
     /// Returns where the task is in memory; `None` if it isn't known where ids are.
     pub(crate) fn address(self) -> Option<TaskAddress> {
         // SAFETY: as for the id.
-        unsafe { ids::address(self.task).map(|id| TaskAddress::new(self.task, id)) }
+        let id_at = unsafe { ids::address(self.task) }?;
+        Some(TaskAddress { header: self.task.addr(), id_at: id_at.addr() })
     }
 }
