@@ -98,7 +98,7 @@ impl fmt::Display for Joins {
         };
         write!(
             f,
-            "{task} may hold it: it waits at {} for the end of {whom}, which it spawned, and which {wait} there.",
+            "{task} may hold it: it waits at {}, for the end of {whom}, which it spawned, and which {wait} there.",
             clean(at)
         )
     }

@@ -88,7 +88,7 @@ pub(super) fn find(
     (has_long_polls, running_ns): (bool, u64),
 ) -> Vec<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
-    let places = Places::new(timeline, shutdown, facts.spelling);
+    let places = Places::new(timeline, shutdown, facts.spelling, Turns::find(last));
     // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
     let mut found = Vec::new();
@@ -114,8 +114,12 @@ pub(super) fn find(
         if found.iter().any(is_told) {
             continue;
         }
-        let others: Vec<_> =
-            waits.lines.iter().filter(|other| is_still && is_another_still(row, other)).collect();
+        let others: Vec<_> = waits
+            .lines
+            .iter()
+            .filter(|other| is_still && is_another_still(row, other))
+            .filter(|other| !places.are_turns(other))
+            .collect();
         let mut none_ended_at = Vec::new();
         for other in others.iter().filter(|other| places.kind(last, other).is_some()) {
             let other = other.label();
@@ -241,8 +245,7 @@ impl Queue {
             return Some(found);
         };
         let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
-        let turns = Turns::find(last, long_ns);
-        if all.iter().any(|(_, wait)| turns.has(wait)) {
+        if places.are_turns(row) {
             return None;
         }
         found.held_by =
@@ -302,6 +305,7 @@ struct Places<'a> {
     timeline: &'a Timeline,
     shutdown: Shutdown,
     spelling: &'a Spelling,
+    turns: Turns<'a>,
     at_lines: Map<Line<'a>, Vec<(WaitId, &'a Wait)>>,
 }
 
@@ -309,18 +313,28 @@ struct Places<'a> {
 type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
-    fn new(timeline: &'a Timeline, shutdown: Shutdown, spelling: &'a Spelling) -> Self {
+    fn new(
+        timeline: &'a Timeline,
+        shutdown: Shutdown,
+        spelling: &'a Spelling,
+        turns: Turns<'a>,
+    ) -> Self {
         let mut at_lines: Map<Line<'a>, Vec<(WaitId, &'a Wait)>> = Map::default();
         for (id, wait) in timeline.all_waits() {
             if let [line] = wait.lines()[..] {
                 at_lines.get_or_default(line_of(line)).push((id, wait));
             }
         }
-        Self { timeline, shutdown, spelling, at_lines }
+        Self { timeline, shutdown, spelling, turns, at_lines }
     }
 
     fn at<'s>(&'s self, row: &'s WaitRow) -> &'s [(WaitId, &'a Wait)] {
         self.at_lines.get(&(&row.at, row.awaits.as_deref())).map_or(&[], |all| all)
+    }
+
+    /// Returns whether tasks at this line wait for their turn to receive.
+    fn are_turns(&self, row: &WaitRow) -> bool {
+        self.at(row).iter().any(|(_, wait)| self.turns.has(wait))
     }
 
     /// Returns for how long one task or more waited at this line, in ns.

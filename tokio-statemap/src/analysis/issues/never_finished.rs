@@ -313,7 +313,7 @@ pub(super) fn find(
     };
     let long_ns = long_wait_ns(whole_ns);
     let shutdown = Shutdown::from_timeline(timeline);
-    let turns = Turns::find(last, long_ns);
+    let turns = Turns::find(last);
     let woken_from = LazyCell::new(|| WokenFrom::new(timeline));
     let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);

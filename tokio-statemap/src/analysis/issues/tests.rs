@@ -655,7 +655,7 @@ fn who_got_a_permit_and_does_not_give_it_back_is_named() {
     assert!(!found.contains("task-3 got"), "{found}");
 }
 
-/// Two tasks wait for a mutex. A third one got it there after a wait, and waits for a message.
+/// Two tasks wait for a mutex. A third one got it there after a wait, and waits for an answer.
 #[test]
 fn who_got_a_mutex_last_and_does_not_give_it_back_is_named() {
     let place = at("src/shop.rs", 7);
@@ -670,13 +670,13 @@ fn who_got_a_mutex_last_and_does_not_give_it_back_is_named() {
         let users = vec![main(SLEEP), task(5, place, LOCK), task(6, place, LOCK)];
         said([users, others].concat()).1
     };
-    let keeper = || got(3, S + 100 * MS, spawned(5), RECV);
+    let keeper = || got(3, S + 100 * MS, spawned(5), ANSWER);
     let kept = "As far as is known, task-3 got it last, after a wait at src/shop.rs:17, Mutex::lock, and woke none of these since: it \
-                waits at src/shop.rs:17, Receiver::recv, for 8.90 s now.";
+                waits at src/shop.rs:17, Receiver, for 8.90 s now.";
     let is_kept = |others| text(others).contains(kept);
     assert!(is_kept(vec![keeper()]), "{}", text(vec![keeper()]));
     // It began to wait after others, so it got another mutex.
-    let later = got(7, S + 100 * MS, spawned(5), RECV);
+    let later = got(7, S + 100 * MS, spawned(5), ANSWER);
     assert!(!text(vec![later]).contains("task-7 got"));
     // Another task got it after that.
     assert!(!is_kept(vec![keeper(), got(4, S + 200 * MS, spawned(5), LOCK)]));
@@ -684,6 +684,56 @@ fn who_got_a_mutex_last_and_does_not_give_it_back_is_named() {
     let mut next = got(4, S + 200 * MS, spawned(3), SLEEP);
     next.polls[0] = next.polls[0].waits_at(WaitId::new(LOCK_PAST_IT));
     assert!(!is_kept(vec![keeper(), next]), "the other line");
+}
+
+/// Workers share the receiver of their jobs: one waits for a job, and the others for their turn.
+#[test]
+fn those_who_wait_for_their_turn_to_receive_are_not_stuck() {
+    let place = at("src/shop.rs", 7);
+    let workers = |then| {
+        let waiting = (2..5).map(|id| task(id, place, LOCK));
+        waiting.chain([main(SLEEP), task(1, place, then)]).collect::<Vec<_>>()
+    };
+    let (kind, text) = said(workers(RECV));
+    assert_eq!(kind, None, "{text}");
+    // It is no message, or it isn't for a mutex.
+    for then in [SLEEP, ANSWER] {
+        assert!(said(workers(then)).0.is_some(), "{then}");
+    }
+    let permits: Vec<_> = (2..5).map(|id| task(id, place, PERMIT)).collect();
+    assert!(said([vec![main(SLEEP), task(1, place, RECV)], permits].concat()).0.is_some());
+    // At another lock others wait, too; that doesn't matter, as the workers receive at the line of their own.
+    let others = vec![task(8, at("src/store.rs", 1), LOCK_ELSEWHERE)];
+    let (kind, text) = said([workers(RECV), others].concat());
+    assert!(kind.is_some() && !text.contains("src/shop.rs:17, Mutex::lock"), "{text}");
+}
+
+/// A task holds a mutex, and waits for the end of a task that wants it.
+#[test]
+fn who_waits_for_the_end_of_a_waiting_task_may_hold_what_that_waits_for() {
+    let place = at("src/shop.rs", 7);
+    let child =
+        |id, parent, wait| Task { parent: Some(TaskKey::Spawned(parent)), ..task(id, place, wait) };
+    let joins = |id| task(id, at("src/main.rs", 3), JOIN_NEXT);
+    let users = || vec![main(SLEEP), task(5, place, LOCK), task(6, place, LOCK)];
+    let names = |others: Vec<Task>| {
+        let text = said([users(), others].concat()).1;
+        text.contains("task-1 may hold it: it waits at src/shop.rs:17, JoinSet::join_next, for the end of task-7, which it spawned, and which waits there.")
+            .then_some(())
+            .ok_or(text)
+    };
+    names(vec![joins(1), child(7, 1, LOCK)]).unwrap();
+    // It waits for another one, too, or there are two such tasks.
+    names(vec![joins(1), child(7, 1, LOCK), child(8, 1, SLEEP)]).unwrap_err();
+    names(vec![joins(1), child(7, 1, LOCK), joins(2), child(8, 2, LOCK)]).unwrap_err();
+    // It spawned all those that wait.
+    let all = [main(SLEEP), joins(1), child(7, 1, LOCK), child(8, 1, LOCK)].to_vec();
+    assert!(!said(all).1.contains("may hold it"));
+    // Somebody got it after it had begun to wait.
+    let mut later = child(7, 1, LOCK);
+    let poll = Poll::open(S + 300 * MS, 0, Some(0)).ended(S + 301 * MS);
+    later.polls.push(poll.ready(Some(S + 299 * MS)).waits_at(WaitId::new(LOCK)));
+    names(vec![joins(1), later]).unwrap_err();
 }
 
 #[test]
