@@ -365,6 +365,66 @@ fn those_that_ended_beside_handles_and_wakers_are_not_shown() {
     );
 }
 
+/// The program may write a number to the memory of a freed task that looks like the state of one that waits.
+#[test]
+fn the_memory_of_a_freed_task_is_not_believed() {
+    let (collector, runtime) = runtime(0);
+    let set = LocalSet::new();
+    collector.block_on(
+        &runtime,
+        set.run_until(async {
+            let (_sender, receiver) = oneshot::channel::<()>();
+            let task = spawn_local(async move {
+                let pad = [1_u8; 700];
+                tokio::select! { biased; _ = receiver => {}, () = async {} => {} }
+                std::hint::black_box(&pad);
+            });
+            let handle = task.abort_handle();
+            task.await.unwrap();
+            assert_eq!(ids(&collector.snapshot()), [0_u64; 0], "a handle is kept");
+            drop(handle);
+            let mut vectors = Vec::new();
+            for state in [128, 4096] {
+                for words in 16..400 {
+                    let mut vector = Vec::<u64>::with_capacity(words);
+                    vector.push(state);
+                    vectors.push(vector);
+                }
+                assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+            }
+        }),
+    );
+}
+
+/// A poll between two that clone their waker may clone none.
+#[test]
+fn the_last_wake_counts() {
+    let (collector, runtime) = runtime(0);
+    let set = LocalSet::new();
+    collector.block_on(
+        &runtime,
+        set.run_until(async {
+            let (by_thread, one) = oneshot::channel::<()>();
+            let (by_task, other) = oneshot::channel::<()>();
+            let task = spawn_local(async {
+                let (one, other) = tokio::join!(one, other);
+                one.and(other).unwrap();
+                waits(Rc::default()).await;
+            });
+            settle().await;
+            std::thread::spawn(|| by_thread.send(()).unwrap()).join().unwrap();
+            settle().await;
+            let other = tokio::spawn(async { by_task.send(()).unwrap() });
+            let other_id = id(&other);
+            other.await.unwrap();
+            settle().await;
+            let timeline = collector.snapshot();
+            let by = local(&timeline, id(&task)).woken_by;
+            assert_eq!(by, Some(WokenBy::Task(TaskKey::Spawned(other_id))));
+        }),
+    );
+}
+
 #[test]
 fn what_was_seen_before_a_stop_is_not_taken_for_what_is_now() {
     let (collector, runtime) = runtime(0);

@@ -50,6 +50,31 @@ fn where_the_waker_was_used_up_nothing_waits() {
     }
 }
 
+/// Waits for a timer, and then for the lock, at one line.
+#[rustfmt::skip]
+async fn at_one_line(lock: Arc<Mutex<()>>) {
+    sleep(Duration::from_millis(1)).await; drop(lock.lock().await);
+}
+
+#[test]
+fn what_ended_in_the_poll_that_began_it_is_no_place() {
+    for threads in [0, 2] {
+        let (collector, runtime) = recorded(builder(threads), CollectorConfig::default());
+        let lock = Arc::new(Mutex::new(()));
+        let _held = lock.try_lock().unwrap();
+        let task = runtime.spawn(at_one_line(Arc::clone(&lock)));
+        let place = |timeline: &Timeline| {
+            let seen = timeline.tasks.iter().find(|seen| seen.key == key(task.id()));
+            seen.map_or_else(String::new, |seen| found(timeline, seen))
+        };
+        let waits_for_the_lock = |place: &str| place.contains("lock") && !place.contains("Sleep");
+        let timeline =
+            settled(&collector, &runtime, |timeline| waits_for_the_lock(&place(timeline)));
+        assert!(waits_for_the_lock(&place(&timeline)), "{}", place(&timeline));
+        runtime.shutdown_background();
+    }
+}
+
 /// Works off what is queued, until it is stopped.
 async fn worker(stop: Arc<Notify>, mut jobs: mpsc::Receiver<u64>) {
     loop {

@@ -38,6 +38,8 @@ pub struct Stuck {
     /// The line at which the task with the longest wait waits: `src/shop.rs:17, Receiver::recv`; `None` if that isn't
     /// known.
     pub at: Option<String>,
+    /// `true` if all of them are known to wait there; of more than a hundred, those that have waited longest.
+    pub are_all_there: bool,
     /// `true` if it waits for a lock, a permit, room in a channel, or the answer to a request, which somebody owes it.
     pub is_owed: bool,
     /// The tasks that it waits for, most likely, if it waits until others end.
@@ -68,7 +70,9 @@ impl Stuck {
     /// Returns for how long they waited, and where.
     fn waited(&self) -> String {
         let up_to = if self.tasks > 1 { "up to " } else { "" };
-        let at = self.at.as_ref().map(|at| format!(", at {}", clean(at))).unwrap_or_default();
+        let which = if self.are_all_there { "" } else { "the longest " };
+        let at = self.at.as_ref().map(|at| format!(", {which}at {}", clean(at)));
+        let at = at.unwrap_or_default();
         format!("{up_to}{}{at}", human(self.waited_ns))
     }
 
@@ -473,8 +477,9 @@ fn most_stuck(
         // If all of them wait there.
         let is_same = |spot| wait_of(spot).is_some_and(|other| std::ptr::eq(other, wait));
         let is_at = |row: &WaitRow| stuck.at.as_ref().is_some_and(|at| row.label() == *at);
-        stuck.is_owed = spots.iter().all(is_same)
-            && waits.lines.iter().any(|row| is_at(row) && is_owed(wait, row));
+        stuck.are_all_there = spots.iter().all(is_same);
+        stuck.is_owed =
+            stuck.are_all_there && waits.lines.iter().any(|row| is_at(row) && is_owed(wait, row));
         if stuck.is_owed {
             return Some(finish((stuck, spots)));
         }
@@ -581,6 +586,7 @@ impl Found {
                         tasks,
                         waited_ns,
                         at: None,
+                        are_all_there: false,
                         is_owed: false,
                         still_there: None,
                         asked: None,

@@ -117,12 +117,16 @@ pub(crate) fn task_woken(task: u64) {
     }
 }
 
-/// Called as the last waker of the task with this id is dropped on this thread, while the task is polled somewhere.
+/// Called as the last waker of the task with this id is dropped on this thread, while the task is polled somewhere. If that is
+/// here, nothing waits any more where wakers were cloned in this poll.
 #[cfg_attr(not(has_wakes), allow(dead_code, reason = "none is seen"))]
 #[inline]
 pub(crate) fn last_waker_dropped(task: u64) {
     if waking::is_polled(task) {
         WAKERS.with(|wakers| wakers.set(has_none()));
+        if IS_OF_RUNTIME.with(Cell::get) {
+            forget_after(0);
+        }
     }
 }
 
