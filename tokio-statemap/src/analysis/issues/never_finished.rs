@@ -42,6 +42,8 @@ pub struct Stuck {
     pub are_all_there: bool,
     /// `true` if it waits for a lock, a permit, room in a channel, or the answer to a request, which somebody owes it.
     pub is_owed: bool,
+    /// The line at which the root future waits for other tasks, if nothing was polled any more.
+    main_at: Option<String>,
     /// The tasks that it waits for, most likely, if it waits until others end.
     still_there: Option<StillThere>,
     /// The task that they asked, most likely, if they wait for an answer.
@@ -56,9 +58,16 @@ impl Stuck {
 
     /// Returns whom they wait for, most likely, as sentences after others.
     pub(in crate::analysis) fn more(&self) -> String {
+        let main = self.main_at.as_ref().map(|at| {
+            format!(
+                " The root future waits for other tasks, at {}, and nothing was polled any more: only I/O, a timer or a thread can wake \
+                 one of them.",
+                clean(at)
+            )
+        });
         let still_there = self.still_there.as_ref().map(|there| format!(" {there}"));
         let asked = self.asked.as_ref().map(|asked| format!(" {asked}"));
-        still_there.unwrap_or_default() + &asked.unwrap_or_default()
+        [main, still_there, asked].into_iter().flatten().collect()
     }
 
     /// Returns the first sentence of a verdict, if nothing is worse than this.
@@ -301,6 +310,8 @@ struct Group {
     for_peers: Spots,
     /// The number of `for_others` that wait for something unknown.
     unknown: u64,
+    /// The tasks that waited for long for other tasks to end.
+    for_ends: Spots,
     /// The tasks that waited for long for a message or a signal, which nobody owes them.
     idle: Spots,
 }
@@ -323,7 +334,7 @@ pub(super) fn find(
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
     // A task that holds a permit may wait for something outside.
     let mut may_be_outside = false;
-    let mut is_any_outside = false;
+    let (mut is_any_outside, mut is_any_idle) = (false, false);
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Root(_)) {
             continue;
@@ -352,6 +363,10 @@ pub(super) fn find(
                         if awaited == Awaited::Task && Awaited::is_for_anything_to_do(wait) =>
                     {
                         group.idle.add(spot);
+                        is_any_idle = true;
+                    }
+                    Waiting::At(wait) if awaited == Awaited::Task && Awaited::is_for_ends(wait) => {
+                        group.for_ends.add(spot);
                     }
                     Waiting::At(wait) if turns.has(wait) => group.idle.add(spot),
                     _ => group.add_waiting(spot, awaited),
@@ -376,11 +391,9 @@ pub(super) fn find(
             }
             false => group.for_locks.append(permits),
         }
-        // A thread may have something to do for them.
-        if main.is_some() {
-            let idle = std::mem::take(&mut group.idle);
-            group.unknown += idle.n;
-            group.for_others.append(idle);
+        // They may wait for the end of a task for which nobody has anything to do.
+        if main.is_none() || !is_any_idle {
+            group.for_others.append(std::mem::take(&mut group.for_ends));
         }
         found.judge(place, group, main.as_deref());
     }
@@ -575,6 +588,7 @@ impl Group {
 impl Found {
     fn judge(&mut self, place: Place, group: &mut Group, main: Option<&str>) {
         let Some((why, spots)) = group.why(place, main) else {
+            group.for_others.append(std::mem::take(&mut group.for_ends));
             group.for_others.append(std::mem::take(&mut group.idle));
             for (spots, others) in
                 [(&group.for_others, &mut self.others), (&group.for_peers, &mut self.for_peers)]
@@ -588,6 +602,7 @@ impl Found {
                         at: None,
                         are_all_there: false,
                         is_owed: false,
+                        main_at: main.map(str::to_owned),
                         still_there: None,
                         asked: None,
                     };
