@@ -160,8 +160,8 @@ pub enum Waiting<'a> {
     /// Nothing kept a waker of the task, so nothing will wake it: it awaits something like [`std::future::pending`],
     /// and can only be aborted.
     Nothing,
-    /// The place is unknown: the task's waker wasn't seen, its stack could not be followed, or it began to wait before
-    /// the recording.
+    /// The place is unknown: the task's waker wasn't seen, its stack could not be followed, it began to wait before the
+    /// recording, or the program has no symbols (then the command `symbolize` may name it later).
     Unknown,
 }
 
