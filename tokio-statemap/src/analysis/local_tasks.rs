@@ -27,7 +27,7 @@ impl LocalTasks {
             waiting: timeline.local_tasks.len() as u64,
             longest_ns: timeline.end_ns.saturating_sub(longest.waits_since_ns),
             longest_at: match timeline.waiting_of_local(longest) {
-                Waiting::At(wait) => Some(place_label(wait)),
+                Waiting::At(wait) => Some(place_label(wait)).filter(|at| !at.is_empty()),
                 Waiting::Nothing | Waiting::Unknown => None,
             },
         })

@@ -113,6 +113,10 @@ impl Awaited {
                 is_room(Some(name)) || plain.starts_with("an async fn of tokio::sync::mpsc");
             !may_send && NAMES.iter().any(|of| plain.contains(of))
         };
+        // Those who meet at a barrier wait for one another, by a channel within.
+        if any_function(wait, |name| name.contains("tokio::sync::barrier")) {
+            return false;
+        }
         let mut chains = wait.chains().into_iter();
         chains.any(|chain| chain.last().is_some_and(|leaf| is_it(&leaf.function)))
     }

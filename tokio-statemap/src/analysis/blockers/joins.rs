@@ -47,11 +47,11 @@ impl Joins {
         let mut has_strangers = false;
         let mut elsewhere: Map<TaskKey, ()> = Map::default();
         for task in timeline.tasks.one_by_one() {
-            if task.terminated_ns.is_some() {
+            let waits = wait_to_the_end(timeline, shutdown, &task).is_some();
+            if !waits && task.terminated_ns.is_some() {
                 continue;
             }
-            let waits_there = wait_to_the_end(timeline, shutdown, &task)
-                .is_some_and(|_| is_at.has(task.polls.last().and_then(|last| last.wait())));
+            let waits_there = waits && is_at.has(task.polls.last().and_then(|last| last.wait()));
             let parent = task.parent.filter(|parent| matches!(parent, TaskKey::Spawned(_)));
             match parent.and_then(|parent| Some((parent, joining.get_mut(&parent)?))) {
                 Some((_, (_, children))) if waits_there => children.push(task.key),
@@ -91,14 +91,14 @@ fn last_end_ns(timeline: &Timeline, waits: &WaitSet) -> Option<u64> {
 impl fmt::Display for Joins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { task, at, spawned, others } = self;
-        let (whom, wait) = match others {
-            0 => (spawned.to_string(), "waits"),
-            1 => (format!("{spawned} and another task"), "wait"),
-            n => (format!("{spawned} and {n} other tasks"), "wait"),
+        let (whom, are) = match others {
+            0 => (spawned.to_string(), "is"),
+            1 => (format!("{spawned} and another task"), "are"),
+            n => (format!("{spawned} and {n} other tasks"), "are"),
         };
         write!(
             f,
-            "{task} may hold it: it waits at {}, for the end of {whom}, which it spawned, and which {wait} there.",
+            "{task} may hold it: it waits at {}, for the end of {whom}, which it spawned, and which {are} among those that wait.",
             clean(at)
         )
     }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::num::NonZeroU64;
 
 use super::given_back::GivenBack;
+use super::turns::Turns;
 use crate::analysis::place::Place;
 use crate::analysis::spots::Spot;
 use crate::trace::state::TaskState;
@@ -18,6 +19,7 @@ pub(in crate::analysis) struct LastWaits<'a> {
     /// The moment, in ns.
     at_ns: u64,
     given_back: OnceCell<GivenBack>,
+    turns: OnceCell<Turns<'a>>,
 }
 
 impl<'a> LastWaits<'a> {
@@ -71,7 +73,7 @@ impl<'a> LastWaits<'a> {
         for (_, spots) in &mut all {
             by_key(spots, |spot| (Reverse(spot.length_ns), spot.task));
         }
-        Self { timeline, all, at_ns, given_back: OnceCell::new() }
+        Self { timeline, all, at_ns, given_back: OnceCell::new(), turns: OnceCell::new() }
     }
 
     /// Returns the waits that tasks have been in for `long_ns` or longer, each with these tasks: at least one.
@@ -92,6 +94,11 @@ impl<'a> LastWaits<'a> {
     /// Returns when tasks gave mutexes back up to that moment.
     pub(super) fn given_back(&self) -> &GivenBack {
         self.given_back.get_or_init(|| GivenBack::until(self.timeline, self.at_ns))
+    }
+
+    /// Returns the waits in which tasks wait only for their turn to receive.
+    pub(in crate::analysis) fn turns(&self) -> &Turns<'a> {
+        self.turns.get_or_init(|| Turns::find(self.long(0).map(|(wait, _)| wait)))
     }
 
     /// Returns where the task that has waited longest in this wait was spawned.

@@ -22,7 +22,7 @@ pub(in crate::analysis) use joins::Joins;
 pub(in crate::analysis) use kept_by::KeptBy;
 pub(super) use last_wait::{LastWaits, wait_to_the_end, waits_to_the_end};
 pub(in crate::analysis) use spawned::StillThere;
-pub(in crate::analysis) use turns::{Turns, is_message};
+pub(in crate::analysis) use turns::receives_messages;
 pub(super) use wait_set::WaitSet;
 pub(super) use woken_by::Chain;
 pub(super) use woken_from::WokenFrom;

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, Explanation, Finding};
 use super::meanwhile::Meanwhile;
 use super::never_finished::{NeverFinished, Stuck};
 use crate::analysis::blockers::{
-    Awaited, Chain, ComeFrom, HeldBy, Joins, KeptBy, LastWaits, Turns, WaitSet, is_message,
+    Awaited, Chain, ComeFrom, HeldBy, Joins, KeptBy, LastWaits, WaitSet, receives_messages,
     wait_to_the_end,
 };
 use crate::analysis::long_polls::LongPoll;
@@ -88,7 +88,7 @@ pub(super) fn find(
     (has_long_polls, running_ns): (bool, u64),
 ) -> Vec<Contended> {
     let shutdown = Shutdown::from_timeline(timeline);
-    let places = Places::new(timeline, shutdown, facts.spelling, Turns::find(last));
+    let places = Places::new(timeline, shutdown, facts.spelling);
     // Only waits that are kept in detail are counted.
     let kept_ns = u128::from(facts.recording.kept_ns());
     let mut found = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn find(
             .lines
             .iter()
             .filter(|other| is_still && is_another_still(row, other))
-            .filter(|other| !places.are_turns(other))
+            .filter(|other| !places.are_turns(last, other))
             .collect();
         let mut none_ended_at = Vec::new();
         for other in others.iter().filter(|other| places.kind(last, other).is_some()) {
@@ -177,7 +177,7 @@ fn is_another_still(row: &WaitRow, other: &WaitRow) -> bool {
 /// owes it a message.
 fn is_idle(holder: &Holder, row: &WaitRow) -> bool {
     let is_at_line = (&holder.at.file, holder.at.line) == (&row.at.file, row.at.line);
-    is_at_line && !holder.is_for_room && holder.awaits.as_deref().is_some_and(is_message)
+    is_at_line && !holder.is_for_room && holder.awaits.as_deref().is_some_and(receives_messages)
 }
 
 /// Returns the module of what is awaited at a line.
@@ -206,7 +206,7 @@ struct Queue {
     chain: Option<Chain>,
     /// The tasks that got it and are not known to have given it back. Only one of the three is there.
     kept_by: Option<KeptBy>,
-    /// The task that waits for the end of one that waits for it, if none of the three is there.
+    /// For a lock: the task that waits for the end of one that waits for it, if none of the three is there.
     joins: Option<Joins>,
     /// The place where the waiting tasks were spawned, and the number of other tasks from there, if all of these have
     /// ended.
@@ -245,7 +245,7 @@ impl Queue {
             return Some(found);
         };
         let (all, long_ns) = (places.at(row), none_ended_for_ns / 2);
-        if places.are_turns(row) {
+        if places.are_turns(last, row) {
             return None;
         }
         found.held_by =
@@ -257,7 +257,7 @@ impl Queue {
         if is_lock && found.held_by.is_none() {
             found.kept_by = KeptBy::find(last, shutdown, all, long_ns);
             found.keep_one();
-            if found.chain.is_none() && found.kept_by.is_none() {
+            if kind == Kind::Lock && found.chain.is_none() && found.kept_by.is_none() {
                 found.joins = Joins::find(last, shutdown, all, long_ns);
             }
         }
@@ -296,7 +296,6 @@ impl Queue {
         self.chain.is_some()
             || self.kept_by.as_ref().is_some_and(KeptBy::is_of_mutex)
             || self.held_by.as_ref().is_some_and(HeldBy::is_at_end)
-            || self.joins.is_some()
     }
 }
 
@@ -305,7 +304,6 @@ struct Places<'a> {
     timeline: &'a Timeline,
     shutdown: Shutdown,
     spelling: &'a Spelling,
-    turns: Turns<'a>,
     at_lines: Map<Line<'a>, Vec<(WaitId, &'a Wait)>>,
 }
 
@@ -313,19 +311,14 @@ struct Places<'a> {
 type Line<'a> = (&'a StackFrame, Option<&'a str>);
 
 impl<'a> Places<'a> {
-    fn new(
-        timeline: &'a Timeline,
-        shutdown: Shutdown,
-        spelling: &'a Spelling,
-        turns: Turns<'a>,
-    ) -> Self {
+    fn new(timeline: &'a Timeline, shutdown: Shutdown, spelling: &'a Spelling) -> Self {
         let mut at_lines: Map<Line<'a>, Vec<(WaitId, &'a Wait)>> = Map::default();
         for (id, wait) in timeline.all_waits() {
             if let [line] = wait.lines()[..] {
                 at_lines.get_or_default(line_of(line)).push((id, wait));
             }
         }
-        Self { timeline, shutdown, spelling, turns, at_lines }
+        Self { timeline, shutdown, spelling, at_lines }
     }
 
     fn at<'s>(&'s self, row: &'s WaitRow) -> &'s [(WaitId, &'a Wait)] {
@@ -333,8 +326,8 @@ impl<'a> Places<'a> {
     }
 
     /// Returns whether tasks at this line wait for their turn to receive.
-    fn are_turns(&self, row: &WaitRow) -> bool {
-        self.at(row).iter().any(|(_, wait)| self.turns.has(wait))
+    fn are_turns(&self, last: &LastWaits<'_>, row: &WaitRow) -> bool {
+        self.at(row).iter().any(|(_, wait)| last.turns().has(wait))
     }
 
     /// Returns for how long one task or more waited at this line, in ns.
@@ -518,6 +511,7 @@ impl Contended {
             return names_holder
                 || is_room
                 || self.queue.kept_by.is_some()
+                || self.queue.joins.is_some()
                 || is_certain && says_more;
         }
         self.none_ended_at.contains(at) && !never.names_holder() && (is_certain || names_holder)
@@ -662,7 +656,12 @@ impl Finding for Contended {
         if let Some(joins) = joins {
             said.add(joins.to_string());
         }
-        if self.is_for_a_guard && !self.goes_on() && !self.names_holder() && kept_by.is_none() {
+        if self.is_for_a_guard
+            && !self.goes_on()
+            && !self.names_holder()
+            && kept_by.is_none()
+            && joins.is_none()
+        {
             said.add(
                 "It isn't known who holds it. That may be a task that took it without a wait, a thread, or one of these tasks, if each \
                  keeps a lock that another one waits for.",

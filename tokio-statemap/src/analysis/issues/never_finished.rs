@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::blockers::{
-    Asked, Awaited, ComeFrom, HeldBy, Holds, LastWaits, StillThere, Turns, WokenFrom,
-    wait_to_the_end, waits_to_the_end,
+    Asked, Awaited, ComeFrom, HeldBy, Holds, LastWaits, StillThere, WokenFrom, wait_to_the_end,
+    waits_to_the_end,
 };
 use crate::analysis::place::{Place, Places};
 use crate::analysis::resumed::waited_in;
@@ -35,8 +35,7 @@ pub struct Stuck {
     pub tasks: u64,
     /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
-    /// The line at which the task with the longest wait waits: `src/shop.rs:17, Receiver::recv`; `None` if that isn't
-    /// known.
+    /// The line at which the one waits that has waited longest of those whose line is known: `src/shop.rs:17, Receiver::recv`.
     pub at: Option<String>,
     /// `true` if all of them are known to wait there; of more than a hundred, those that have waited longest.
     pub are_all_there: bool,
@@ -79,7 +78,7 @@ impl Stuck {
     /// Returns for how long they waited, and where.
     fn waited(&self) -> String {
         let up_to = if self.tasks > 1 { "up to " } else { "" };
-        let which = if self.are_all_there { "" } else { "the longest " };
+        let which = if self.are_all_there { "" } else { "one of them " };
         let at = self.at.as_ref().map(|at| format!(", {which}at {}", clean(at)));
         let at = at.unwrap_or_default();
         format!("{up_to}{}{at}", human(self.waited_ns))
@@ -328,7 +327,6 @@ pub(super) fn find(
     };
     let long_ns = long_wait_ns(whole_ns);
     let shutdown = Shutdown::from_timeline(timeline);
-    let turns = Turns::find(last);
     let woken_from = LazyCell::new(|| WokenFrom::new(timeline));
     let (mut places, mut groups) = (Places::default(), Vec::new());
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
@@ -368,7 +366,7 @@ pub(super) fn find(
                     Waiting::At(wait) if awaited == Awaited::Task && Awaited::is_for_ends(wait) => {
                         group.for_ends.add(spot);
                     }
-                    Waiting::At(wait) if turns.has(wait) => group.idle.add(spot),
+                    Waiting::At(wait) if last.turns().has(wait) => group.idle.add(spot),
                     _ => group.add_waiting(spot, awaited),
                 }
             }
@@ -391,7 +389,7 @@ pub(super) fn find(
             }
             false => group.for_locks.append(permits),
         }
-        // They may wait for the end of a task for which nobody has anything to do.
+        // If any task waits for a message, those that wait for the end of others may wait for that.
         if main.is_none() || !is_any_idle {
             group.for_others.append(std::mem::take(&mut group.for_ends));
         }

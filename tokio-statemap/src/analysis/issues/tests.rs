@@ -722,7 +722,7 @@ fn who_waits_for_the_end_of_a_waiting_task_may_hold_what_that_waits_for() {
     let users = || vec![main(SLEEP), task(5, place, LOCK), task(6, place, LOCK)];
     let names = |others: Vec<Task>| {
         let text = said([users(), others].concat()).1;
-        text.contains("task-1 may hold it: it waits at src/shop.rs:17, JoinSet::join_next, for the end of task-7, which it spawned, and which waits there.")
+        text.contains("task-1 may hold it: it waits at src/shop.rs:17, JoinSet::join_next, for the end of task-7, which it spawned, and which is among those that wait.")
             .then_some(())
             .ok_or(text)
     };

@@ -27,6 +27,7 @@ thread_local! {
     /// `true` while that poll is the runtime's, and not that of a probe within it.
     static IS_OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
     /// The end of the stack of the innermost poll of a probe.
+    #[cfg(has_wakes)]
     static END_OF_PROBE: Cell<Option<StackEnd>> = const { Cell::new(None) };
     /// The knowledge of the wakers of the polled task: 0 if there is none; [`USED_UP`]; or the word of [`has_none`], as it was when
     /// it became known that the task has none.
@@ -324,6 +325,7 @@ pub(crate) struct ProbePoll {
     captures: Captures,
     /// [`NUMBER`] of the poll that this one is in.
     outer: usize,
+    #[cfg(has_wakes)]
     end_of_outer: Option<StackEnd>,
     was_of_runtime: bool,
     has_used_up: bool,
@@ -339,6 +341,7 @@ impl ProbePoll {
         captures.calls_before.set(call_stack::depth());
         Self {
             captures,
+            #[cfg(has_wakes)]
             end_of_outer: END_OF_PROBE.with(|of_probe| of_probe.replace(end)),
             outer: NUMBER.with(|number| number.replace(0)),
             was_of_runtime: IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.replace(false)),
@@ -371,6 +374,7 @@ impl Deref for ProbePoll {
 impl Drop for ProbePoll {
     fn drop(&mut self) {
         NUMBER.with(|number| number.set(self.outer));
+        #[cfg(has_wakes)]
         END_OF_PROBE.with(|end| end.set(self.end_of_outer));
         IS_OF_RUNTIME.with(|is_of_runtime| is_of_runtime.set(self.was_of_runtime));
     }

@@ -32,7 +32,7 @@ const SETS: usize = 2048;
 const WAYS: usize = 8;
 
 static PLACES: [Set; SETS] = [const { Set::new() }; SETS];
-/// `true` once a place was taken.
+/// `true` once a task was seen.
 static ARE_USED: AtomicBool = AtomicBool::new(false);
 /// Returns the recorder that this thread used last, if the thread is in its runtime.
 static RECORDER_HERE: OnceLock<fn() -> Option<RecorderId>> = OnceLock::new();
@@ -52,7 +52,7 @@ struct Set {
 
 /// A place for a task.
 struct Place {
-    /// The event since the last clone of its waker: 0 for none, [`NONE_LEFT`], or [`WOKEN`] with who woke it.
+    /// The event since the last clone of its waker: 0 for none, [`NONE_LEFT`], [`BEGINS`], or [`WOKEN`] with who woke it.
     since_clone: AtomicU64,
     /// The number of wakers that were cloned in its polls, less those that were dropped or used up.
     wakers: AtomicI32,
@@ -74,6 +74,8 @@ struct Place {
     was_woken: AtomicBool,
 }
 
+/// A clone of the task's waker is being noted.
+const BEGINS: u64 = 1 << 61;
 /// No waker is left of those that were cloned in the task's polls.
 const NONE_LEFT: u64 = 1 << 62;
 /// The task was woken. The lower bits say by whom, packed; 0 if that isn't known.
@@ -145,9 +147,12 @@ pub(super) fn woken(task: CalledTask<'_>, by_value: bool) {
 #[inline(never)]
 pub(super) fn waker_dropped(task: CalledTask<'_>) {
     let Some(place) = place(task) else { return };
-    let left = place.wakers.fetch_sub(1, Ordering::Relaxed) - 1;
-    if left <= 0 && place.since_clone.load(Ordering::Relaxed) & WOKEN == 0 {
-        place.since_clone.store(NONE_LEFT, Ordering::Release);
+    place.wakers.fetch_sub(1, Ordering::Relaxed);
+    let since_clone = place.since_clone.load(Ordering::Relaxed);
+    // The thread that polls the task may clone a waker just now.
+    if since_clone & WOKEN == 0 && place.wakers.load(Ordering::Relaxed) <= 0 {
+        let (order, failed) = (Ordering::Release, Ordering::Relaxed);
+        _ = place.since_clone.compare_exchange(since_clone, NONE_LEFT, order, failed);
     }
 }
 
@@ -164,14 +169,16 @@ fn waits(id: u64, address: TaskAddress, is_woken: bool) {
     }
     let installs = installs();
     let is_known = |slot: &Slot| slot.place.installs.load(Ordering::Relaxed) == installs;
-    let (slot, before) = match Set::of(id).find(id).filter(is_known) {
-        Some(slot) => (slot, slot.place.since_clone.load(Ordering::Relaxed)),
+    let slot = match Set::of(id).find(id).filter(is_known) {
+        Some(slot) => slot,
         None => match begin(id, address, installs) {
-            Some(slot) => (slot, WOKEN),
+            Some(slot) => slot,
             None => return,
         },
     };
     let place = slot.place;
+    // A wake from now on is one after this clone.
+    let before = place.since_clone.swap(BEGINS, Ordering::Relaxed);
     place.wakers.fetch_add(1, Ordering::Relaxed);
     let poll = place.poll(before, is_woken);
     let is_last = TASK.with(|last| last.replace(id)) == id;
@@ -181,7 +188,7 @@ fn waits(id: u64, address: TaskAddress, is_woken: bool) {
             captures.capture()
         }
         PollSeen::Same if is_last => captures.capture(),
-        // What was captured in this poll before is there no more, or may be of the poll before.
+        // The captures of this poll are there no more, or some are of the poll before.
         PollSeen::Same | PollSeen::Unknown => captures.lose(),
     });
     let Some(locked) = slot.lock() else { return };
@@ -196,9 +203,8 @@ fn waits(id: u64, address: TaskAddress, is_woken: bool) {
         place.wait.store(u32::from(wait), Ordering::Relaxed);
         place.since.store(clock::ticks(), Ordering::Relaxed);
         place.was_woken.store(is_woken, Ordering::Relaxed);
-        // It may have been woken meanwhile.
         let (order, failed) = (Ordering::Release, Ordering::Relaxed);
-        let waits = |now: u64| (now == before || now & WOKEN == 0).then_some(0);
+        let waits = |now: u64| (now & WOKEN == 0).then_some(0);
         _ = place.since_clone.fetch_update(order, failed, waits);
     }
     drop(locked);
@@ -274,7 +280,7 @@ impl Slot {
         let (order, failed) = (Ordering::Acquire, Ordering::Relaxed);
         let is_locked = even & 1 == 0
             && version.compare_exchange(even, even.wrapping_add(1), order, failed).is_ok();
-        // What is written follows this, for whoever reads without the lock.
+        // All writes follow this, for whoever reads without the lock.
         fence(Ordering::Release);
         is_locked.then_some(Locked(self.place))
     }
@@ -287,9 +293,7 @@ impl Slot {
             return false;
         }
         // It doesn't wait yet, and none of its wakers is known.
-        if before != id {
-            self.place.wakers.store(0, Ordering::Relaxed);
-        }
+        self.place.wakers.store(0, Ordering::Relaxed);
         self.place.since_clone.store(WOKEN, Ordering::Relaxed);
         self.place.installs.store(installs, Ordering::Relaxed);
         self.place.recorder.store(recorder, Ordering::Relaxed);
@@ -375,21 +379,25 @@ impl Place {
             true => PollSeen::Next(before & !WOKEN),
             // It was woken in the last poll.
             false if self.was_woken.load(Ordering::Relaxed) && !is_woken => PollSeen::Next(0),
-            false if before == NONE_LEFT => PollSeen::SameAnew,
-            false => PollSeen::Same,
+            false => match before {
+                0 => PollSeen::Same,
+                NONE_LEFT => PollSeen::SameAnew,
+                // The last clone wasn't noted.
+                _ => PollSeen::Unknown,
+            },
         }
     }
 }
 
-/// Returns the tasks that this recorder has seen to begin to wait in a window of recording, and that wait. Once wakers
-/// aren't seen any more, these are those that waited then.
+/// Returns the tasks that this recorder has seen to begin to wait in a window of recording, and that wait now. Once wakers aren't
+/// seen any more, their state alone tells whether they still wait.
 pub(crate) fn waiting(recorder: RecorderId, window: (u64, u64)) -> Vec<LocalSeen> {
     let mut all = Vec::new();
     let installs = installs();
     let used = if are_used() { &PLACES[..] } else { &[] };
     for slot in used.iter().flat_map(Set::slots) {
         let Some(task) = slot.see(recorder, installs) else { continue };
-        // What it did before or after that isn't known.
+        // Before and after that, it wasn't seen.
         if (window.0..=window.1).contains(&task.since) {
             all.push(task);
         }

@@ -144,7 +144,7 @@ impl Observer for Captures {
 
     #[inline]
     fn last_dropped(task: u64) {
-        if seen::are_wakes_seen() && wakes::are_all_seen() {
+        if locals::are_seen() {
             capture::last_waker_dropped(task);
         }
     }

@@ -207,7 +207,7 @@ fn local_tasks(snapshot: &Snapshot) -> Vec<LocalTask> {
         });
     }
     crate::util::sort::by_key(&mut local, |task| task.id);
-    // Of tasks that were spawned through this crate more is known.
+    // More is known of tasks that were spawned through this crate.
     let by_hooks = local.len();
     for task in &snapshot.capture.waiting {
         let Some(polled_in) = task.polled_in else { continue };
