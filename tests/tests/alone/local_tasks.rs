@@ -1,4 +1,4 @@
-//! The places for the tasks of all `LocalSet`s of a process, of which there are 16 384.
+//! A process has 16 384 places for the tasks of its `LocalSet`s.
 #![cfg(all(
     tokio_unstable,
     target_os = "linux",
@@ -61,7 +61,7 @@ fn a_runtime_that_ended_is_let_go() {
             collector.block_on(&runtime, ends);
         };
         let threads = count("task");
-        // What is left of the first one is Tokio's.
+        // Tokio itself keeps some files and threads after the first run.
         run();
         let wait_for = |fds| {
             let began = std::time::Instant::now();

@@ -212,11 +212,6 @@ impl Timeline {
     /// Returns the same of the tasks of `LocalSet`s, if they are polled in tasks that live. They are grouped by these
     /// tasks, too.
     fn locals_still_waiting(&self) -> Vec<StillWaiting> {
-        let mut live: Map<TaskKey, ()> = Map::default();
-        if !self.local_tasks.is_empty() {
-            let lives = self.tasks.one_by_one().filter(|task| task.terminated_ns.is_none());
-            lives.for_each(|task| live.insert(task.key, ()));
-        }
         let mut groups: Map<_, (&LocalTask, usize, u64)> = Map::default();
         for local in &self.local_tasks {
             let id = match self.waiting_of_local(local) {
@@ -224,7 +219,7 @@ impl Timeline {
                 Waiting::Nothing => None,
                 Waiting::Unknown => continue,
             };
-            if live.get(&local.polled_in).is_none() {
+            if !self.tasks.lives(local.polled_in) {
                 continue;
             }
             let since = local.waits_since_ns;

@@ -113,7 +113,7 @@ impl Awaited {
                 is_room(Some(name)) || plain.starts_with("an async fn of tokio::sync::mpsc");
             !may_send && NAMES.iter().any(|of| plain.contains(of))
         };
-        // Those who meet at a barrier wait for one another, by a channel within.
+        // A barrier has a channel within. Tasks that wait at it wait for other tasks, and not for a message.
         if any_function(wait, |name| name.contains("tokio::sync::barrier")) {
             return false;
         }

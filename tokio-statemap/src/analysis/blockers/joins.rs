@@ -10,8 +10,8 @@ use crate::trace::timeline::{Shutdown, TaskKey, Timeline, Wait, WaitId};
 use crate::util::clean::clean;
 use crate::util::map::Map;
 
-/// A task that waits until tasks end that it spawned, all of which wait at a line at which other tasks wait as well. If it holds
-/// what is awaited there, they wait for each other.
+/// A task that waits for the end of tasks that it spawned. All of these wait at one line, and other tasks wait there as well. If the
+/// task holds what is awaited at that line, they wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::analysis) struct Joins {
     task: TaskKey,

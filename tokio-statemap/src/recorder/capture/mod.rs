@@ -16,8 +16,8 @@ pub(crate) use pinned::PinnedState;
 
 use crate::config::CollectorConfig;
 use crate::recorder::calls::profile::Counted;
-use crate::recorder::chains::locals::{self, LocalSeen};
 use crate::recorder::chains::table::Places;
+use crate::recorder::chains::{LocalSeen, locals};
 use crate::recorder::clock::{Account, TickScale};
 use crate::recorder::hot::Shared;
 use crate::recorder::kept::capture::KeptRecords;

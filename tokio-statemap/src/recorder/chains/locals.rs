@@ -1,4 +1,4 @@
-//! The tasks of `LocalSet`s, of which no hook tells.
+//! The tasks of `LocalSet`s. Tokio calls no hooks for them.
 //!
 //! Such a task is polled within the poll of the task, or of the root future, that drives its set. What it waits for clones
 //! its waker there. Then Tokio says that it is the polled task, while the hooks know the one around it. A clone of another
@@ -17,6 +17,7 @@ use std::sync::atomic::{
 };
 
 use super::capture::OfLocal;
+use super::local_seen::LocalSeen;
 use super::table::{self, WaitId};
 use super::{seen, waking};
 use crate::recorder::clock;
@@ -80,19 +81,6 @@ const BEGINS: u64 = 1 << 61;
 const NONE_LEFT: u64 = 1 << 62;
 /// The task was woken. The lower bits say by whom, packed; 0 if that isn't known.
 const WOKEN: u64 = 1 << 63;
-
-/// A task of a `LocalSet` that waits.
-#[derive(Clone, Debug)]
-pub(crate) struct LocalSeen {
-    pub(crate) id: u64,
-    /// The task or root future around its poll, as in a record.
-    pub(crate) polled_in: u64,
-    pub(crate) wait: WaitId,
-    /// The time since when it is known to wait there, in ticks.
-    pub(crate) since: u64,
-    /// The source of its last wake, as in a record; 0 if that isn't known.
-    pub(crate) woken_by: u64,
-}
 
 /// Prepares for recording. `recorder_here` returns the recorder that a thread used last, if the thread is in its runtime.
 pub(crate) fn prepare(recorder_here: fn() -> Option<RecorderId>) {
@@ -158,7 +146,7 @@ pub(super) fn waker_dropped(task: CalledTask<'_>) {
 
 fn place(task: CalledTask<'_>) -> Option<&'static Place> {
     let id = task.id()?;
-    Set::of(id).find(id).map(|slot| slot.place)
+    Set::for_task(id).find(id).map(|slot| slot.place)
 }
 
 /// Notes where the task waits. `is_woken` tells whether it was woken in this poll.
@@ -169,7 +157,7 @@ fn waits(id: u64, address: TaskAddress, is_woken: bool) {
     }
     let installs = installs();
     let is_known = |slot: &Slot| slot.place.installs.load(Ordering::Relaxed) == installs;
-    let slot = match Set::of(id).find(id).filter(is_known) {
+    let slot = match Set::for_task(id).find(id).filter(is_known) {
         Some(slot) => slot,
         None => match begin(id, address, installs) {
             Some(slot) => slot,
@@ -227,7 +215,7 @@ enum PollSeen {
 #[cold]
 fn begin(id: u64, address: TaskAddress, installs: usize) -> Option<Slot> {
     let recorder = RECORDER_HERE.get()?()?;
-    let set = Set::of(id);
+    let set = Set::for_task(id);
     let mut slots = set.slots();
     let taken = match set.find(id) {
         Some(slot) => slot.take(id, address, recorder, installs).then_some(slot),
@@ -257,7 +245,7 @@ impl Set {
         Self { ids: [const { AtomicU64::new(0) }; WAYS], places: [const { Place::new() }; WAYS] }
     }
 
-    fn of(id: u64) -> &'static Self {
+    fn for_task(id: u64) -> &'static Self {
         &PLACES[(id % SETS as u64) as usize]
     }
 

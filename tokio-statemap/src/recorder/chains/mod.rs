@@ -9,6 +9,7 @@
 pub(crate) mod capture;
 mod chain;
 mod index;
+mod local_seen;
 #[cfg_attr(not(has_wakes), path = "no_locals.rs")]
 pub(crate) mod locals;
 mod recent;
@@ -20,6 +21,7 @@ pub(crate) mod table;
 pub(crate) mod wakers;
 pub(crate) mod waking;
 
+pub(crate) use local_seen::LocalSeen;
 #[cfg(tokio_unstable)]
 pub(crate) use stack::StackEnd;
 

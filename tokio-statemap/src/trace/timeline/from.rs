@@ -53,11 +53,7 @@ impl Timeline {
         timeline.tasks.carry_waits();
         timeline.local_tasks = local_tasks(snapshot);
         // If its host has ended, a task is polled no more.
-        let lives = |host| {
-            let host = timeline.tasks.position(host).map(|host| timeline.tasks.at(host));
-            host.is_some_and(|host| host.terminated_ns.is_none())
-        };
-        timeline.local_tasks.retain(|task| lives(task.polled_in));
+        timeline.local_tasks.retain(|task| timeline.tasks.lives(task.polled_in));
         timeline.places.calls_at_end = calls_at_end(snapshot).into();
         timeline.places.not_kept = snapshot.capture.places.not_kept;
         for task in timeline.tasks.seen_mut() {

@@ -248,6 +248,11 @@ impl Tasks {
         }
     }
 
+    /// Returns whether a task is known, and hasn't ended.
+    pub(crate) fn lives(&self, key: TaskKey) -> bool {
+        self.position(key).is_some_and(|index| self.at(index).terminated_ns.is_none())
+    }
+
     /// Returns the index of a task.
     pub(crate) fn position(&self, key: TaskKey) -> Option<usize> {
         match self.seen.binary_search_by_key(&key, |task| task.key) {
