@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tests::runtime::{builder, recorded};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, LocalSet, block_in_place, spawn_local, yield_now};
 use tokio_statemap::WokenBy;
@@ -33,6 +34,15 @@ fn root(timeline: &Timeline) -> TaskKey {
     timeline.tasks.iter().map(|task| task.key).find(|key| matches!(key, TaskKey::Root(_))).unwrap()
 }
 
+/// Runs a program in a `LocalSet` that the root future drives. Returns the rest once the set is dropped.
+fn driven(program: impl AsyncFnOnce(&Collector)) -> (Arc<Collector>, Runtime) {
+    let (collector, runtime) = runtime(0);
+    let set = LocalSet::new();
+    collector.block_on(&runtime, set.run_until(program(&collector)));
+    drop(set);
+    (collector, runtime)
+}
+
 /// Lets all tasks of the set get to where they wait.
 async fn settle() {
     for _ in 0..40 {
@@ -46,7 +56,6 @@ async fn waits(on: Rc<Notify>) {
 
 #[test]
 fn they_are_shown_while_they_wait() {
-    let (collector, runtime) = runtime(0);
     let is_dropped = Rc::new(Cell::new(false));
     struct Drops(Rc<Cell<bool>>);
     impl Drop for Drops {
@@ -55,42 +64,34 @@ fn they_are_shown_while_they_wait() {
         }
     }
     let drops = Drops(Rc::clone(&is_dropped));
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let notify = Rc::new(Notify::new());
-            let notified = Rc::clone(&notify);
-            let first = spawn_local(async move {
-                let _drops = drops;
-                waits(notified).await;
-            });
-            let other = spawn_local(waits(Rc::default()));
-            settle().await;
-            let timeline = collector.snapshot();
-            assert_eq!(ids(&timeline), [id(&first), id(&other)]);
-            for task in &timeline.local_tasks {
-                assert_eq!((task.polled_in, task.location), (root(&timeline), None));
-                assert!((timeline.begin_ns..=timeline.end_ns).contains(&task.waits_since_ns));
-            }
-            let text = tokio_statemap::trees::Folded(&timeline.trees()).to_string();
-            assert!(
-                text.contains("locals::waits at ") && text.contains("polled in main"),
-                "{text}"
-            );
-            notify.notify_one();
-            settle().await;
-            assert!(first.is_finished() && is_dropped.get(), "its future is gone");
-            assert_eq!(ids(&collector.snapshot()), [id(&other)]);
-            other.abort();
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
-            spawn_local(waits(Rc::default()));
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()).len(), 1);
-        }),
-    );
-    drop(set);
+    let (collector, _runtime) = driven(async |collector| {
+        let notify = Rc::new(Notify::new());
+        let notified = Rc::clone(&notify);
+        let first = spawn_local(async move {
+            let _drops = drops;
+            waits(notified).await;
+        });
+        let other = spawn_local(waits(Rc::default()));
+        settle().await;
+        let timeline = collector.snapshot();
+        assert_eq!(ids(&timeline), [id(&first), id(&other)]);
+        for task in &timeline.local_tasks {
+            assert_eq!((task.polled_in, task.location), (root(&timeline), None));
+            assert!((timeline.begin_ns..=timeline.end_ns).contains(&task.waits_since_ns));
+        }
+        let text = tokio_statemap::trees::Folded(&timeline.trees()).to_string();
+        assert!(text.contains("locals::waits at ") && text.contains("polled in main"), "{text}");
+        notify.notify_one();
+        settle().await;
+        assert!(first.is_finished() && is_dropped.get(), "its future is gone");
+        assert_eq!(ids(&collector.snapshot()), [id(&other)]);
+        other.abort();
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+        spawn_local(waits(Rc::default()));
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()).len(), 1);
+    });
     assert_eq!(ids(&collector.snapshot()), [0_u64; 0], "they were dropped with their set");
 }
 
@@ -140,77 +141,66 @@ fn the_place_of_the_one_that_polls_them_is_its_own() {
 
 #[test]
 fn who_woke_them_is_known() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let (by_thread, first) = oneshot::channel::<()>();
-            let (by_task, second) = oneshot::channel::<()>();
-            let (by_local, third) = oneshot::channel::<()>();
-            let task = spawn_local(async {
-                first.await.unwrap();
-                second.await.unwrap();
-                third.await.unwrap();
-                tokio::time::sleep(Duration::from_millis(1)).await;
-                waits(Rc::default()).await;
-            });
-            let woken_by = || {
-                let timeline = collector.snapshot();
-                (local(&timeline, id(&task)).woken_by, root(&timeline))
-            };
-            settle().await;
-            std::thread::spawn(|| by_thread.send(()).unwrap()).join().unwrap();
-            settle().await;
-            assert_eq!(woken_by().0, Some(WokenBy::Thread));
-            let other = tokio::spawn(async { by_task.send(()).unwrap() });
-            let other_id = id(&other);
-            other.await.unwrap();
-            settle().await;
-            assert_eq!(woken_by().0, Some(WokenBy::Task(TaskKey::Spawned(other_id))));
-            spawn_local(async { by_local.send(()).unwrap() }).await.unwrap();
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            let (by, root) = woken_by();
-            // Whatever a task of the set does counts as done by the one that polls it.
-            assert!(by == Some(WokenBy::Runtime) || by == Some(WokenBy::Task(root)), "{by:?}");
-        }),
-    );
+    driven(async |collector| {
+        let (by_thread, first) = oneshot::channel::<()>();
+        let (by_task, second) = oneshot::channel::<()>();
+        let (by_local, third) = oneshot::channel::<()>();
+        let task = spawn_local(async {
+            first.await.unwrap();
+            second.await.unwrap();
+            third.await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            waits(Rc::default()).await;
+        });
+        let woken_by = || {
+            let timeline = collector.snapshot();
+            (local(&timeline, id(&task)).woken_by, root(&timeline))
+        };
+        settle().await;
+        std::thread::spawn(|| by_thread.send(()).unwrap()).join().unwrap();
+        settle().await;
+        assert_eq!(woken_by().0, Some(WokenBy::Thread));
+        let other = tokio::spawn(async { by_task.send(()).unwrap() });
+        let other_id = id(&other);
+        other.await.unwrap();
+        settle().await;
+        assert_eq!(woken_by().0, Some(WokenBy::Task(TaskKey::Spawned(other_id))));
+        spawn_local(async { by_local.send(()).unwrap() }).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let (by, root) = woken_by();
+        // Whatever a task of the set does counts as done by the one that polls it.
+        assert!(by == Some(WokenBy::Runtime) || by == Some(WokenBy::Task(root)), "{by:?}");
+    });
 }
 
 #[test]
 fn a_clone_of_the_waker_of_another_task_says_nothing() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let waker = Rc::new(Cell::new(None));
-            let keeps = Rc::clone(&waker);
-            let keeper = spawn_local(poll_fn(move |cx| {
-                keeps.set(Some(cx.waker().clone()));
-                Poll::<()>::Pending
-            }));
-            let clones = spawn_local(async move {
-                settle().await;
-                let kept = waker.take().unwrap();
-                let clone = kept.clone();
-                waits(Rc::default()).await;
-                drop((kept, clone));
-            });
-            let before = collector.snapshot();
+    driven(async |collector| {
+        let waker = Rc::new(Cell::new(None));
+        let keeps = Rc::clone(&waker);
+        let keeper = spawn_local(poll_fn(move |cx| {
+            keeps.set(Some(cx.waker().clone()));
+            Poll::<()>::Pending
+        }));
+        let clones = spawn_local(async move {
             settle().await;
-            settle().await;
-            let timeline = collector.snapshot();
-            assert_eq!(ids(&before).len(), 0);
-            assert_eq!(ids(&timeline), [id(&keeper), id(&clones)]);
-            let trees: Vec<_> = timeline.trees().iter().map(ToString::to_string).collect();
-            let tree = |id: u64| {
-                trees.iter().find(|tree| tree.starts_with(&format!("task-{id} "))).unwrap()
-            };
-            assert!(!tree(id(&keeper)).contains("locals::waits"), "{trees:?}");
-            assert!(tree(id(&clones)).contains("locals::waits"), "{trees:?}");
-        }),
-    );
+            let kept = waker.take().unwrap();
+            let clone = kept.clone();
+            waits(Rc::default()).await;
+            drop((kept, clone));
+        });
+        let before = collector.snapshot();
+        settle().await;
+        settle().await;
+        let timeline = collector.snapshot();
+        assert_eq!(ids(&before).len(), 0);
+        assert_eq!(ids(&timeline), [id(&keeper), id(&clones)]);
+        let trees: Vec<_> = timeline.trees().iter().map(ToString::to_string).collect();
+        let tree =
+            |id: u64| trees.iter().find(|tree| tree.starts_with(&format!("task-{id} "))).unwrap();
+        assert!(!tree(id(&keeper)).contains("locals::waits"), "{trees:?}");
+        assert!(tree(id(&clones)).contains("locals::waits"), "{trees:?}");
+    });
 }
 
 #[test]
@@ -271,37 +261,31 @@ fn tasks_of_a_runtime_within_a_poll_are_none() {
 
 #[test]
 fn those_that_ended_or_went_on_are_not_shown() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
     let kept = Rc::new(Cell::new(None));
     let keeps = Rc::clone(&kept);
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let aborted = spawn_local(waits(Rc::default()));
-            let handle = aborted.abort_handle();
-            // It clones its waker once, and waits for that a second time.
-            let goes_on = spawn_local(poll_fn(move |cx| {
-                let waker = keeps.take().unwrap_or_else(|| cx.waker().clone());
-                keeps.set(Some(waker));
-                Poll::<()>::Pending
-            }));
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [id(&aborted), id(&goes_on)]);
-            let waker = kept.take().unwrap();
-            kept.set(Some(waker.clone()));
-            waker.wake();
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [id(&aborted)]);
-            handle.abort();
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
-            drop(spawn_local(waits(Rc::default())));
-            settle().await;
-            assert_eq!(collector.snapshot().local_tasks.len(), 1);
-        }),
-    );
-    drop(set);
+    let (collector, _runtime) = driven(async |collector| {
+        let aborted = spawn_local(waits(Rc::default()));
+        let handle = aborted.abort_handle();
+        // It clones its waker once, and waits for that a second time.
+        let goes_on = spawn_local(poll_fn(move |cx| {
+            let waker = keeps.take().unwrap_or_else(|| cx.waker().clone());
+            keeps.set(Some(waker));
+            Poll::<()>::Pending
+        }));
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [id(&aborted), id(&goes_on)]);
+        let waker = kept.take().unwrap();
+        kept.set(Some(waker.clone()));
+        waker.wake();
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [id(&aborted)]);
+        handle.abort();
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+        drop(spawn_local(waits(Rc::default())));
+        settle().await;
+        assert_eq!(collector.snapshot().local_tasks.len(), 1);
+    });
     assert_eq!(ids(&collector.snapshot()), [0_u64; 0], "the set is dropped with its tasks");
     drop(kept.take());
 }
@@ -309,46 +293,40 @@ fn those_that_ended_or_went_on_are_not_shown() {
 /// Whatever keeps a task's memory or its wakers, a task that has ended doesn't wait.
 #[test]
 fn those_that_ended_beside_handles_and_wakers_are_not_shown() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
     let wakers = Rc::new(RefCell::new(Vec::new()));
     let mut handles = Vec::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let wakes_itself = |cx: &mut Context<'_>| cx.waker().wake_by_ref();
-            for how in 0..4 {
-                let (keeps, mut polls) = (Rc::clone(&wakers), 0);
-                let task = spawn_local(poll_fn(move |cx| {
-                    polls += 1;
-                    keeps.borrow_mut().push(cx.waker().clone());
-                    match (how, polls) {
-                        // It clones its waker in the poll in which it ends.
-                        (0, 1) | (1, 2) => Poll::Ready(()),
-                        (1, 1) => {
-                            wakes_itself(cx);
-                            Poll::Pending
-                        }
-                        _ => Poll::Pending,
+    let (collector, runtime) = driven(async |collector| {
+        let wakes_itself = |cx: &mut Context<'_>| cx.waker().wake_by_ref();
+        for how in 0..4 {
+            let (keeps, mut polls) = (Rc::clone(&wakers), 0);
+            let task = spawn_local(poll_fn(move |cx| {
+                polls += 1;
+                keeps.borrow_mut().push(cx.waker().clone());
+                match (how, polls) {
+                    // It clones its waker in the poll in which it ends.
+                    (0, 1) | (1, 2) => Poll::Ready(()),
+                    (1, 1) => {
+                        wakes_itself(cx);
+                        Poll::Pending
                     }
-                }));
-                handles.push(task.abort_handle());
-                if how == 3 {
-                    task.abort();
+                    _ => Poll::Pending,
                 }
+            }));
+            handles.push(task.abort_handle());
+            if how == 3 {
+                task.abort();
             }
-            settle().await;
-            let left = tokio::task::spawn_local(waits(Rc::default()));
-            settle().await;
-            let shown = ids(&collector.snapshot());
-            let waits: u64 = handles[2].id().to_string().parse().unwrap();
-            assert_eq!(shown, [waits, id(&left)]);
-            handles[2].abort();
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [id(&left)]);
-        }),
-    );
-    drop(set);
+        }
+        settle().await;
+        let left = tokio::task::spawn_local(waits(Rc::default()));
+        settle().await;
+        let shown = ids(&collector.snapshot());
+        let waits: u64 = handles[2].id().to_string().parse().unwrap();
+        assert_eq!(shown, [waits, id(&left)]);
+        handles[2].abort();
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [id(&left)]);
+    });
     assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
     assert!(handles.iter().all(AbortHandle::is_finished));
     drop((wakers, handles));
@@ -368,92 +346,77 @@ fn those_that_ended_beside_handles_and_wakers_are_not_shown() {
 /// The program may write a number to the memory of a freed task that looks like the state of one that waits.
 #[test]
 fn the_memory_of_a_freed_task_is_not_believed() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let (_sender, receiver) = oneshot::channel::<()>();
-            let task = spawn_local(async move {
-                let pad = [1_u8; 700];
-                tokio::select! { biased; _ = receiver => {}, () = async {} => {} }
-                std::hint::black_box(&pad);
-            });
-            let handle = task.abort_handle();
-            task.await.unwrap();
-            assert_eq!(ids(&collector.snapshot()), [0_u64; 0], "a handle is kept");
-            drop(handle);
-            let mut vectors = Vec::new();
-            for state in [128, 4096] {
-                for words in 16..400 {
-                    let mut vector = Vec::<u64>::with_capacity(words);
-                    vector.push(state);
-                    vectors.push(vector);
-                }
-                assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+    driven(async |collector| {
+        let (_sender, receiver) = oneshot::channel::<()>();
+        let task = spawn_local(async move {
+            let pad = [1_u8; 700];
+            tokio::select! { biased; _ = receiver => {}, () = async {} => {} }
+            std::hint::black_box(&pad);
+        });
+        let handle = task.abort_handle();
+        task.await.unwrap();
+        assert_eq!(ids(&collector.snapshot()), [0_u64; 0], "a handle is kept");
+        drop(handle);
+        let mut vectors = Vec::new();
+        for state in [128, 4096] {
+            for words in 16..400 {
+                let mut vector = Vec::<u64>::with_capacity(words);
+                vector.push(state);
+                vectors.push(vector);
             }
-        }),
-    );
+            assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+        }
+    });
 }
 
 /// A poll between two that clone their waker may clone none.
 #[test]
 fn the_last_wake_counts() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let (by_thread, one) = oneshot::channel::<()>();
-            let (by_task, other) = oneshot::channel::<()>();
-            let task = spawn_local(async {
-                let (one, other) = tokio::join!(one, other);
-                one.and(other).unwrap();
-                waits(Rc::default()).await;
-            });
-            settle().await;
-            std::thread::spawn(|| by_thread.send(()).unwrap()).join().unwrap();
-            settle().await;
-            let other = tokio::spawn(async { by_task.send(()).unwrap() });
-            let other_id = id(&other);
-            other.await.unwrap();
-            settle().await;
-            let timeline = collector.snapshot();
-            let by = local(&timeline, id(&task)).woken_by;
-            assert_eq!(by, Some(WokenBy::Task(TaskKey::Spawned(other_id))));
-        }),
-    );
+    driven(async |collector| {
+        let (by_thread, one) = oneshot::channel::<()>();
+        let (by_task, other) = oneshot::channel::<()>();
+        let task = spawn_local(async {
+            let (one, other) = tokio::join!(one, other);
+            one.and(other).unwrap();
+            waits(Rc::default()).await;
+        });
+        settle().await;
+        std::thread::spawn(|| by_thread.send(()).unwrap()).join().unwrap();
+        settle().await;
+        let other = tokio::spawn(async { by_task.send(()).unwrap() });
+        let other_id = id(&other);
+        other.await.unwrap();
+        settle().await;
+        let timeline = collector.snapshot();
+        let by = local(&timeline, id(&task)).woken_by;
+        assert_eq!(by, Some(WokenBy::Task(TaskKey::Spawned(other_id))));
+    });
 }
 
 #[test]
 fn what_was_seen_before_a_stop_is_not_taken_for_what_is_now() {
-    let (collector, runtime) = runtime(0);
-    let set = LocalSet::new();
-    collector.block_on(
-        &runtime,
-        set.run_until(async {
-            let notify = Rc::new(Notify::new());
-            let notified = Rc::clone(&notify);
-            let task = spawn_local(async move {
-                waits(Rc::clone(&notified)).await;
-                waits(Rc::clone(&notified)).await;
-                waits(notified).await;
-            });
-            settle().await;
-            collector.stop();
-            notify.notify_one();
-            settle().await;
-            // It waited as recording stopped. If another test records, this task was seen to go on, too.
-            let stopped = ids(&collector.snapshot());
-            assert!(stopped.is_empty() || stopped == [id(&task)], "{stopped:?}");
-            collector.start();
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
-            notify.notify_one();
-            settle().await;
-            assert_eq!(ids(&collector.snapshot()), [id(&task)]);
-        }),
-    );
+    driven(async |collector| {
+        let notify = Rc::new(Notify::new());
+        let notified = Rc::clone(&notify);
+        let task = spawn_local(async move {
+            waits(Rc::clone(&notified)).await;
+            waits(Rc::clone(&notified)).await;
+            waits(notified).await;
+        });
+        settle().await;
+        collector.stop();
+        notify.notify_one();
+        settle().await;
+        // It waited as recording stopped. If another test records, this task was seen to go on, too.
+        let stopped = ids(&collector.snapshot());
+        assert!(stopped.is_empty() || stopped == [id(&task)], "{stopped:?}");
+        collector.start();
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [0_u64; 0]);
+        notify.notify_one();
+        settle().await;
+        assert_eq!(ids(&collector.snapshot()), [id(&task)]);
+    });
 }
 
 #[test]
