@@ -240,6 +240,26 @@ mod tests {
     }
 
     #[test]
+    fn workers_that_are_too_few_may_be_parked_at_times() {
+        let said = |busy_ms, are_ready| {
+            let mut timeline = timeline(busy_ms);
+            for task in &mut *timeline.tasks {
+                for poll in task.polls.iter_mut().filter(|_| are_ready) {
+                    *poll = poll.ready(Some(poll.start_ns().saturating_sub(10 * MS)));
+                }
+            }
+            timeline.report().verdict.to_string()
+        };
+        let all = said(850, true);
+        let begin = "The workers were busy 85.0 % of the time: 55.6 % of what polls computed was in shop::score";
+        assert!(all.starts_with(begin), "{all}");
+        assert!(all.contains("1 worker is too few for the load: 1"), "{all}");
+        for healthy in [said(850, false), said(700, true)] {
+            assert!(healthy.starts_with("Nothing held the runtime up: "), "{healthy}");
+        }
+    }
+
+    #[test]
     fn little_proves_nothing() {
         let mut few = timeline(990);
         for stack in &mut few.cpu.stacks {

@@ -27,6 +27,10 @@ use crate::util::quantity::{count, human, percent, share};
 /// The share of running time above which the workers are called busy, without the time that is blamed on nobody.
 const BUSY: f64 = 0.9;
 
+/// The same where there are too few workers, and it is known in which function they compute. Workers that wait for a
+/// processor of a busy machine are parked at times, however much there is to do.
+const LOADED: f64 = 0.75;
+
 /// The largest part of the workers' work that long polls may have taken, as 1/n. If they took more, they are what kept
 /// the workers busy.
 const MOST_IN_LONG_POLLS: u128 = 10;
@@ -47,7 +51,12 @@ const BETWEEN_POLLS_NS: u64 = 20_000;
 /// The average length of polls that are likely to do nothing.
 const SHORT_NS: u64 = 2_000;
 
-/// Workers that were busy for nearly all of 10 ms or more, and spent at most a tenth of that in long polls.
+/// The same where most polls come about as the task woke itself in the one before. In a program that isn't optimised these
+/// take longer.
+const IDLE_NS: u64 = 20_000;
+
+/// Workers that were busy for nearly all of 10 ms or more, or for three quarters if they were too few, and spent at most a tenth of
+/// that in long polls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BusyWorkers {
@@ -92,7 +101,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     let (running_ns, time_ns) = (workers::running_ns(workers), workers::time_ns(workers));
     let busy_share = share(running_ns, time_ns)?;
     // The share is smaller without the time that is left out below.
-    if busy_share <= BUSY {
+    if busy_share <= LOADED {
         return None;
     }
     let unattributed = unattributed_ns(timeline, facts);
@@ -110,7 +119,8 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     let left_out_ns = held_ns - all_own_ns;
     let (worked_ns, rest_ns) =
         (running_ns.saturating_sub(left_out_ns), time_ns.saturating_sub(left_out_ns));
-    if share(worked_ns, rest_ns)? <= BUSY {
+    let worked_share = share(worked_ns, rest_ns)?;
+    if worked_share <= LOADED {
         return None;
     }
     let mut long_polls_ns: u64 = 0;
@@ -156,30 +166,37 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
         share(kept.most_polls_of_a_task, kept.worker_polls).is_some_and(|share| share < EVEN)
     });
     let between_share = share(between(row), taken(row))?;
-    // A shorter poll does little but wake its task again.
-    let are_short = row.held_ns / row.worker_polls.max(1) < SHORT_NS;
-    let polls = if between_share > 0.5 || are_short {
-        ManyPolls::find(timeline, row.place)
-    } else {
-        ManyPolls::default()
-    };
+    let are_below =
+        |most_ns| between_share > 0.5 || row.held_ns / row.worker_polls.max(1) < most_ns;
+    let polls = ManyPolls::find(timeline, row.place);
+    let tasks_wake_themselves = polls.are_by_own_wakes && are_below(IDLE_NS);
+    let polls_end_at = polls.end_at.filter(|_| tasks_wake_themselves || are_below(SHORT_NS));
+    let are_too_few = is_even
+        && !tasks_wake_themselves
+        && ready_tasks >= workers.len() as f64
+        && between(row) < u128::from(own_ns(row))
+        // Tasks that became ready while the machine held the workers up are no load.
+        && left_out_ns <= rest_ns;
+    let computed = facts.computed.most(worked_ns).filter(|most| {
+        // Beside tasks that only wake themselves, a function must have most of the time to be what keeps the workers busy.
+        between_share < 0.5 && (!tasks_wake_themselves || most.share > 0.5)
+    });
+    let computed = computed.cloned();
+    if worked_share <= BUSY && !(are_too_few && computed.is_some()) {
+        return None;
+    }
     Some(BusyWorkers {
         row: *row,
         own_ns: own_ns(row),
-        computed: facts.computed.most(worked_ns).filter(|_| between_share < 0.5).cloned(),
+        computed,
         workers: workers.len(),
         busy_share,
         taken_share: share(taken(row), time_ns)?,
         between_share,
-        polls_end_at: polls.end_at,
-        tasks_wake_themselves: polls.are_by_own_wakes,
+        polls_end_at,
+        tasks_wake_themselves,
         ready_tasks,
-        are_too_few: is_even
-            && !polls.are_by_own_wakes
-            && ready_tasks >= workers.len() as f64
-            && between(row) < u128::from(own_ns(row))
-            // Tasks that became ready while the machine held the workers up are no load.
-            && left_out_ns <= rest_ns,
+        are_too_few,
         long_polls_ns,
         unattributed: facts.blame.unattributed,
         long_poll: recording.long_poll,
@@ -188,7 +205,6 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
 }
 
 /// The properties that most polls of the tasks of a location share.
-#[derive(Default)]
 struct ManyPolls {
     end_at: Option<String>,
     are_by_own_wakes: bool,

@@ -2,7 +2,9 @@
 
 use super::seen::asleep;
 use super::*;
-use crate::trace::timeline::{AwaitFrame, FrameOrigin, StackFrame, Wait, WaitId};
+use crate::trace::timeline::{
+    AwaitFrame, CpuStack, FrameOrigin, Sampled, StackFrame, Wait, WaitId,
+};
 use crate::trace::woken_by::WokenBy;
 
 fn function(name: &str, line: u32, origin: FrameOrigin) -> StackFrame {
@@ -82,4 +84,35 @@ fn tasks_that_wake_themselves_are_said_to_do_so() {
         assert!(!other.contains("again and again"), "{other}");
         assert!(other.contains("Most of these polls ended at src/jobs.rs:13, Sleep."), "{other}");
     }
+}
+
+/// In a program that isn't optimised, a poll that does nothing but wake its task takes longer.
+#[test]
+fn a_function_hides_no_tasks_that_wake_themselves_unless_most_is_computed_in_it() {
+    let text = |in_function_ns: u64, length_ns: u64| {
+        let mut timeline = timeline(990);
+        timeline.places.waits = vec![own_wake(), wait()];
+        let task_on = |worker: u32| {
+            let itself = Some(WokenBy::Task(TaskKey::Spawned(worker.into())));
+            let polls = (0..980 * MS).step_by(length_ns as usize + 1000);
+            let polls =
+                polls.map(|at| poll(at, length_ns, worker, 0).by(itself).waits_at(WaitId::new(1)));
+            task(worker.into(), at("src/main.rs", 60, 5), polls.collect())
+        };
+        *timeline.tasks = vec![task_on(0), task_on(1)];
+        let sampled = |cpu_ns| Sampled { samples: cpu_ns / (10 * MS), cpu_ns };
+        let frames = vec![function("shop::score", 8, FrameOrigin::Program)];
+        timeline.cpu.stacks = vec![CpuStack { frames, sampled: sampled(in_function_ns) }];
+        timeline.cpu.others = sampled(2000 * MS - in_function_ns);
+        verdict(&timeline)
+    };
+    let (woke, computed) =
+        ("woke themselves again and again at src/jobs.rs:30.", "was in shop::score");
+    let little = text(800 * MS, 19 * US);
+    assert!(little.contains(woke) && !little.contains(computed), "{little}");
+    let most = text(1200 * MS, 19 * US);
+    assert!(most.contains(&format!("60.0 % of what polls computed {computed}")), "{most}");
+    // Polls that compute for longer may well wake their own task to let others run.
+    let long = text(800 * MS, 50 * US);
+    assert!(!long.contains("again and again") && long.contains(computed), "{long}");
 }
