@@ -1,6 +1,6 @@
 //! The collector, which records one runtime.
 
-mod lately;
+mod cached;
 
 use std::fmt;
 use std::future::Future;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use self::lately::LatelyFound;
+use self::cached::Cached;
 use crate::analysis::TaskTree;
 use crate::config::{CollectorConfig, TraceTarget};
 use crate::error::Error;
@@ -32,6 +32,7 @@ use crate::recorder::watch::MIN_THRESHOLD;
 #[cfg(feature = "html")]
 use crate::recorder::watch::listeners::OnPage;
 use crate::recorder::watch::listeners::{Listener, Notify, PAGES, SeenPoll};
+use crate::render::prometheus::Lately;
 use crate::statemap::StatemapData;
 #[cfg(unix)]
 use crate::sys::signal::mask::Mask;
@@ -80,7 +81,9 @@ use crate::util::sync::lock;
 pub struct Collector {
     recorder: Recorder,
     /// The metrics that need a snapshot: the places where tasks wait, and the poll that held a worker lately.
-    lately: LatelyFound,
+    lately: Cached<Lately>,
+    /// The sums, for metrics.
+    sums: Cached<Summary>,
 }
 
 /// Installs hooks in `builder`, so that the runtime built from it is recorded.
@@ -165,7 +168,7 @@ pub fn register_hooks_with(
 
 impl Collector {
     pub(crate) fn from_recorder(recorder: Recorder) -> Arc<Self> {
-        Arc::new(Self { recorder, lately: LatelyFound::default() })
+        Arc::new(Self { recorder, lately: Cached::default(), sums: Cached::default() })
     }
 
     #[cfg(all(test, tokio_unstable))]
@@ -625,7 +628,9 @@ impl Collector {
     /// From then on, the [report](Timeline::report) of a snapshot covers the kept events, as the
     /// sums no longer cover the whole run.
     pub fn reset_summary(&self) -> Summary {
-        self.summarize(Snapshot::take_and_reset_sums(&self.recorder))
+        let summary = self.summarize(Snapshot::take_and_reset_sums(&self.recorder));
+        self.sums.clear();
+        summary
     }
 
     fn summarize(&self, mut snapshot: Snapshot) -> Summary {
@@ -651,16 +656,19 @@ impl Collector {
     /// - The dumps are the pages that the key `dump_on` has written in this process, whatever the runtime, and the triggers
     ///   that led to none (`dump_limit`, or an error).
     ///
-    /// The waiting tasks and the longest poll need a [`snapshot`](Self::snapshot). They are found anew if that takes less
-    /// than 1 % of the time since they were found last, or after 15 s. Call it on a thread that may block.
+    /// The waiting tasks and the longest poll need a [`snapshot`](Self::snapshot), and all others the
+    /// [`summary`](Self::summary). Each of these takes some 50 ms where a million events are kept. One that takes 10 ms or more
+    /// is taken again once that is less than 1 % of the time since it was taken last, or after 15 s: until then the metrics are
+    /// those of before. `recorded_seconds_total` is the time that the sums are of. Call it on a thread that may block.
     ///
     /// # Examples
     ///
     /// See the example `service`.
     pub fn prometheus(&self) -> String {
-        let lately = self.lately.get(Instant::now(), || self.snapshot());
+        let now = Instant::now();
+        let lately = self.lately.get(now, &|| Lately::from_timeline(&self.snapshot()));
         let dumps = [&PAGES.written, &PAGES.left_out].map(|pages| pages.load(Ordering::Relaxed));
-        self.summary().prometheus_with(&lately, dumps)
+        self.sums.get(now, &|| self.summary()).prometheus_with(&lately, dumps)
     }
 
     /// Returns the numbers of events that were emitted but are not kept, by cause.

@@ -115,6 +115,46 @@ fn each_signal_leaves_a_page_up_to_the_limit() {
     assert!(notes.contains(end), "{notes}");
 }
 
+/// Each writes to the next number that is free, so both keep their pages.
+#[test]
+fn two_processes_in_one_folder_replace_no_page_of_each_other() {
+    let variables =
+        [("TOKIO_STATEMAP_DUMP_LIMIT", "9/h, 5 files"), ("TOKIO_STATEMAP_DUMP_AFTER", "0s")];
+    let mut one = Program::start("waits", &variables);
+    let folder = one.folder.clone();
+    let mut second = command(env!("CARGO_BIN_EXE_dumps"), &folder);
+    second.arg("waits").envs(variables).stderr(File::create(folder.join("stderr-2")).unwrap());
+    let mut second = Running::start(&mut second);
+    one.running.wait_for("ready");
+    second.wait_for("ready");
+    let lines = || {
+        let texts =
+            ["stderr", "stderr-2"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
+        let mut lines: Vec<_> = texts.concat().lines().map(|line| line.to_owned()).collect();
+        lines.sort();
+        lines
+    };
+    for pages in [2, 4, 6] {
+        one.running.signal(libc::SIGUSR2);
+        second.signal(libc::SIGUSR2);
+        for _ in 0..60_000 {
+            if lines().len() == pages {
+                break;
+            }
+            sleep(MS);
+        }
+    }
+    let path = folder.join("shop.dump-").display().to_string();
+    let wrote = |number| format!("tokio-statemap: SIGUSR2: wrote {path}{number}.statemap.html");
+    assert_eq!(lines(), [1, 2, 3, 4, 5, 6].map(wrote));
+    one.end();
+    second.end();
+    // Either process removes the oldest.
+    let pages: Vec<_> =
+        names_in(&folder).into_iter().filter(|name| name.contains("dump")).collect();
+    assert_eq!(pages, [2, 3, 4, 5, 6].map(|number| format!("shop.dump-{number}.statemap.html")));
+}
+
 #[test]
 fn a_caught_panic_leaves_a_page_and_the_programs_own_message() {
     let mut program = Program::start("panics", &[]);

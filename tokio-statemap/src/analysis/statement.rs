@@ -188,7 +188,13 @@ pub(super) fn setting(time: Duration) -> String {
 pub(super) fn delay_sentence(delay: Delay, during: &str) -> String {
     let late = match delay.latest_ns {
         0 => None,
-        latest_ns => Some(format!("timers and I/O came up to {} late", human(latest_ns))),
+        latest_ns => {
+            let sum = match delay.late_ns > latest_ns {
+                true => format!(", {} in sum", human(delay.late_ns)),
+                false => String::new(),
+            };
+            Some(format!("timers and I/O came up to {} late{sum}", human(latest_ns)))
+        }
     };
     match (delay.waited_ns, late) {
         (None, None) => {

@@ -160,17 +160,18 @@ impl Outputs {
         results.iter().all(|(_, result)| result.is_ok())
     }
 
-    /// Writes the page of a moment while the program runs, with `why` it is written. Returns where it is, and its size
-    /// in bytes.
+    /// Writes the page of a moment while the program runs, with `why` it is written. It has the number `first`, or the next one
+    /// that is free. Returns its number, where it is, and its size in bytes.
     #[cfg(feature = "html")]
     pub(super) fn dump(
         &self,
         recorded: &Recorded,
-        number: u32,
+        first: u32,
         why: &str,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<(Target, u64), Error> {
-        let target = self.dump.as_ref().expect("it has a place").of_dump(number);
+    ) -> Result<(u32, Target, u64), Error> {
+        let pages = self.dump.as_ref().expect("it has a place");
+        let target = pages.of_dump(first);
         // The folder may have been removed since the start.
         target.find()?;
         let reports: Vec<_> = recorded.timelines.iter().map(Timeline::report).collect();
@@ -181,17 +182,21 @@ impl Outputs {
         if let Some(files) = &self.source {
             picture = picture.with_source(files);
         }
-        if is_over() {
-            return Err(target.error(io::Error::other("the program ended first")));
-        }
-        target.write(&|w| write_page(&picture, w))?;
+        let number = pages.write_dump(first, &|w| {
+            write_page(&picture, w)?;
+            match is_over() {
+                true => Err(io::Error::other("the program ended first")),
+                false => Ok(()),
+            }
+        })?;
+        let target = pages.of_dump(number);
         let written = fs::metadata(&target.path).map_err(|source| target.error(source))?;
-        Ok((target, written.len()))
+        Ok((number, target, written.len()))
     }
 
-    /// Returns the pages that earlier processes left there, each with its number and its size in bytes, the oldest first.
+    /// Returns the pages that are there, of this process and of others, each with its number and its size in bytes, the oldest first.
     #[cfg(feature = "html")]
-    pub(super) fn dumps_before(&self) -> Vec<(u32, PathBuf, u64)> {
+    pub(super) fn dumps(&self) -> Vec<(u32, PathBuf, u64)> {
         self.dump.as_ref().map(Target::dumps).unwrap_or_default()
     }
 

@@ -58,6 +58,32 @@ impl Target {
         Self { key, shown: of(&self.shown), path: of(&self.path) }
     }
 
+    /// Writes `content`, which does its own buffering, to the page with this number, or with the next one that is free: another
+    /// process may write pages there. Returns that number.
+    #[cfg(feature = "html")]
+    pub(super) fn write_dump(
+        &self,
+        first: u32,
+        content: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<u32, Error> {
+        let place = self.of_dump(first);
+        let write = || match atomic_file::open(&place.path, Readers::Expect)? {
+            // Somebody has put a pipe there.
+            Output::Stream(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Output::File(mut file) => {
+                content(&mut file)?;
+                for number in first..first.saturating_add(MOST_TAKEN) {
+                    let path = self.of_dump(number).path;
+                    if file.publish_as(path.file_name().unwrap_or_default())? {
+                        return Ok(number);
+                    }
+                }
+                Err(io::ErrorKind::AlreadyExists.into())
+            }
+        };
+        write().map_err(|source| place.error(source))
+    }
+
     /// Returns the pages with such names that are there, each with its number and its size in bytes, by their numbers.
     #[cfg(feature = "html")]
     pub(super) fn dumps(&self) -> Vec<(u32, PathBuf, u64)> {
@@ -74,7 +100,7 @@ impl Target {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let number = name.to_str().and_then(|name| name.strip_prefix(begin)?.strip_suffix(end));
-            let number = number.and_then(|number| number.strip_prefix("dump-")?.parse().ok());
+            let number = number.and_then(|number| page_number(number.strip_prefix("dump-")?));
             if let (Some(number), Ok(file)) = (number, entry.metadata()) {
                 if file.is_file() {
                     found.push((number, pattern.with_file_name(&name), file.len()));
@@ -118,6 +144,17 @@ impl Target {
     pub(super) fn error(&self, source: io::Error) -> Error {
         Error::Io { path: Some(self.shown.clone()), source }
     }
+}
+
+/// The most numbers that are tried for a page.
+#[cfg(feature = "html")]
+const MOST_TAKEN: u32 = 1000;
+
+/// Returns the number of a page, written as pages have it. Those of a billion on are somebody else's.
+#[cfg(feature = "html")]
+fn page_number(text: &str) -> Option<u32> {
+    let is_number = text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number && !text.starts_with('0'))
 }
 
 /// Returns the path with `part` before the extension.

@@ -200,6 +200,16 @@ impl Folder {
         done(unsafe { libc::renameat(fd, from.as_ptr(), fd, to.as_ptr()) })
     }
 
+    /// Gives a file a second name; fails if that exists.
+    #[cfg(feature = "html")]
+    pub(crate) fn name_too(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let (from, to) = (terminated(from)?, terminated(to)?);
+        let fd = self.0.as_raw_fd();
+        // SAFETY: the names end with a zero and live through the call.
+        // Test: `atomic_file::tests`.
+        done(unsafe { libc::linkat(fd, from.as_ptr(), fd, to.as_ptr(), 0) })
+    }
+
     /// Links an unnamed file as `name`; fails if the name exists.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(crate) fn link_as(&self, file: &File, name: &OsStr) -> io::Result<()> {

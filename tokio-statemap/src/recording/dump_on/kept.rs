@@ -6,53 +6,52 @@ use std::time::{Duration, Instant};
 use super::values::Limits;
 
 const HOUR: Duration = Duration::from_secs(3600);
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// The pages that were written.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// The times at which those of the last hour began.
-    begun: Vec<Instant>,
-    /// The files that are kept with their sizes in bytes, the oldest first.
-    files: Vec<(PathBuf, u64)>,
-    removed: u64,
+    /// The times at which those of the last hour began, each with the time for which it counts.
+    begun: Vec<(Instant, Duration)>,
+    /// The number of files that were removed so far.
+    pub(super) removed: u64,
 }
 
 impl Kept {
     /// Returns whether one more page may begin now.
     pub(super) fn allows(&mut self, now: Instant, limits: &Limits) -> bool {
-        self.begun.retain(|begun| now.saturating_duration_since(*begun) < HOUR);
+        self.begun.retain(|(begun, counts)| now.saturating_duration_since(*begun) < *counts);
         (self.begun.len() as u64) < limits.an_hour
     }
 
     /// Notes that a page begins.
     pub(super) fn begin(&mut self, now: Instant) {
-        self.begun.push(now);
+        self.begun.push((now, HOUR));
     }
 
-    /// Adds files of earlier processes, the oldest first.
-    pub(super) fn had_before(&mut self, files: Vec<(PathBuf, u64)>) {
-        self.files.splice(0..0, files);
-    }
-
-    /// Adds a file. Returns the files to remove, the oldest ones, which may include it.
-    pub(super) fn add(&mut self, path: PathBuf, bytes: u64, limits: &Limits) -> Vec<PathBuf> {
-        self.files.push((path, bytes));
-        let mut old = Vec::new();
-        while self.files.len() as u64 > limits.files || self.bytes() > limits.bytes {
-            old.push(self.files.remove(0).0);
+    /// Notes that the page which began then could not be written: it counts for a minute only, as each try takes a snapshot.
+    pub(super) fn failed(&mut self, then: Instant) {
+        for (begun, counts) in &mut self.begun {
+            if *begun == then {
+                *counts = MINUTE;
+            }
         }
-        self.removed += old.len() as u64;
-        old
     }
+}
 
-    /// Returns the number of files to remove so far.
-    pub(super) fn removed(&self) -> u64 {
-        self.removed
+/// Returns which of the files to remove, the oldest ones. `files` has the oldest first, each with its size in bytes.
+pub(super) fn over_limits(files: Vec<(PathBuf, u64)>, limits: &Limits) -> Vec<PathBuf> {
+    let mut bytes = files.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+    let mut left = files.len() as u64;
+    let mut old = Vec::new();
+    for (path, size) in files {
+        if left <= limits.files && bytes <= limits.bytes {
+            break;
+        }
+        (left, bytes) = (left - 1, bytes.saturating_sub(size));
+        old.push(path);
     }
-
-    fn bytes(&self) -> u64 {
-        self.files.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
-    }
+    old
 }
 
 #[cfg(test)]
@@ -75,16 +74,29 @@ mod tests {
     }
 
     #[test]
+    fn one_that_failed_counts_for_a_minute() {
+        let (mut kept, began) = (Kept::default(), Instant::now());
+        let limits = Limits { an_hour: 2, ..Limits::default() };
+        let at = |s| began + Duration::from_secs(s);
+        kept.begin(at(0));
+        kept.begin(at(1));
+        kept.failed(at(0));
+        assert_eq!([59, 60, 61].map(|s| kept.allows(at(s), &limits)), [false, true, true]);
+        kept.begin(at(61));
+        assert!(!kept.allows(at(3600), &limits) && kept.allows(at(3601), &limits));
+    }
+
+    #[test]
     fn the_oldest_files_are_removed() {
-        let mut kept = Kept::default();
         let limits = Limits { files: 3, bytes: 100, ..Limits::default() };
-        let mut add = |name: &str, bytes| {
-            let old = kept.add(name.into(), bytes, &limits);
+        let old = |files: &[(&str, u64)]| {
+            let files = files.iter().map(|(name, bytes)| (PathBuf::from(name), *bytes)).collect();
+            let old = over_limits(files, &limits);
             old.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
         };
-        let removed = [add("a", 10), add("b", 10), add("c", 10), add("d", 10), add("e", 85)];
-        assert_eq!(removed, ["", "", "", "a", "b c"]);
-        assert_eq!([add("f", 100), add("g", 1)], ["d e", "f"]);
-        assert_eq!(kept.removed(), 6);
+        assert_eq!(old(&[("a", 10), ("b", 10), ("c", 80)]), "");
+        assert_eq!(old(&[("a", 10), ("b", 10), ("c", 10), ("d", 10)]), "a");
+        assert_eq!(old(&[("b", 10), ("c", 10), ("d", 10), ("e", 85)]), "b c");
+        assert_eq!(old(&[("d", 10), ("e", 85), ("f", u64::MAX)]), "d e f");
     }
 }

@@ -97,12 +97,17 @@ impl Looks {
         }
         self.next = began + PERIOD;
         if dump_on.wanted.has_snapshots() && began >= self.next_snapshots {
+            let cpu_before = cpu_time();
             // What is wrong here must not end the other triggers.
             let look = AssertUnwindSafe(|| self.look_at_tasks(dump_on, active));
             if catch_unwind(look).is_err() {
                 self.last_ns.clear();
             }
-            self.next_snapshots = (began + began.elapsed() * REST).max(self.next);
+            // While others have the processors, the look takes longer, and costs no more.
+            let took = cpu_time()
+                .zip(cpu_before)
+                .map_or(began.elapsed(), |(now, then)| now.saturating_sub(then));
+            self.next_snapshots = (began + took * REST).max(self.next);
             if dump_on.wanted.file.is_none() {
                 self.next = self.next_snapshots;
             }
@@ -150,6 +155,14 @@ impl Looks {
             }
         }
     }
+}
+
+/// Returns the processor time of this thread, where that is known.
+fn cpu_time() -> Option<Duration> {
+    #[cfg(has_stacks)]
+    return crate::sys::threads::cpu_ns().map(Duration::from_nanos);
+    #[cfg(not(has_stacks))]
+    None
 }
 
 /// Returns when a file was last changed; `None` if it isn't there.

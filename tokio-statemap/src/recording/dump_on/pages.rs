@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use super::DumpOn;
+use super::kept::over_limits;
 use super::looks::Looks;
 use super::state::{Next, Outcome, Pending};
 use crate::recording::active::Active;
@@ -44,12 +45,6 @@ pub(super) fn start(dump_on: &Arc<DumpOn>, active: &Arc<Active>) {
 }
 
 fn run(dump_on: &Arc<DumpOn>, active: &Weak<Active>, outputs: &Arc<Outputs>) {
-    let mut before = Vec::new();
-    for (number, path, bytes) in outputs.dumps_before() {
-        NUMBER.fetch_max(number, Ordering::Relaxed);
-        before.push((path, bytes));
-    }
-    lock(&dump_on.state).kept.had_before(before);
     let mut looks = Looks::new(&dump_on.wanted);
     while let Some(pending) = wait(dump_on, &mut looks, active) {
         let Some(recording) = active.upgrade() else { return };
@@ -61,7 +56,7 @@ fn run(dump_on: &Arc<DumpOn>, active: &Weak<Active>, outputs: &Arc<Outputs>) {
             None => Err("nothing is recorded".to_owned()),
         };
         let page = written.as_ref().ok().map(|(target, _)| target.path.clone());
-        let (outcome, line) = keep(dump_on, written);
+        let (outcome, line) = keep(dump_on, outputs, written);
         if lock(&dump_on.state).is_written(&outcome) {
             say(format!("{why}: {line}"));
             if let (Outcome::Written, Some(page)) = (&outcome, page) {
@@ -126,7 +121,7 @@ fn wait(dump_on: &DumpOn, looks: &mut Looks, active: &Weak<Active>) -> Option<Pe
 /// A page and its size in bytes, or why there is none.
 type Written = Result<(Target, u64), String>;
 
-/// The number of the last page.
+/// The number of the last page of this process. A number isn't used again, even if that page was removed.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a page on a thread of its own, and waits for it.
@@ -139,8 +134,13 @@ fn write(captured: Captured, why: String, outputs: Arc<Outputs>, dump_on: &Arc<D
         let _ongoing = ongoing;
         let recorded = captured.recorded();
         slice::let_others_go_first();
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
-        let page = outputs.dump(&recorded, number, &why, &|| dump_on.is_over());
+        let there = outputs.dumps().last().map_or(0, |(number, ..)| *number);
+        let first = NUMBER.fetch_max(there, Ordering::Relaxed).max(there) + 1;
+        let page = outputs.dump(&recorded, first, &why, &|| dump_on.is_over());
+        let page = page.map(|(number, target, bytes)| {
+            NUMBER.fetch_max(number, Ordering::Relaxed);
+            (target, bytes)
+        });
         *lock(&of_page) = Some(page.map_err(|error| error.to_string()));
     };
     crate::sys::start("statemap-page", Box::new(write))
@@ -152,7 +152,7 @@ fn write(captured: Captured, why: String, outputs: Arc<Outputs>, dump_on: &Arc<D
 }
 
 /// Keeps the page within the limits. Returns the outcome, and how to say it.
-fn keep(dump_on: &DumpOn, written: Written) -> (Outcome, String) {
+fn keep(dump_on: &DumpOn, outputs: &Outputs, written: Written) -> (Outcome, String) {
     let (target, bytes) = match written {
         Ok(written) => written,
         Err(why) => return (Outcome::NotWritten, format!("no page is written: {why}")),
@@ -163,16 +163,16 @@ fn keep(dump_on: &DumpOn, written: Written) -> (Outcome, String) {
         return (Outcome::TooLarge, line);
     }
     let line = format!("wrote {}", target.shown.display());
-    let old = lock(&dump_on.state).kept.add(target.path, bytes, &dump_on.limits);
-    for path in old {
-        if let Err(error) = fs::remove_file(&path) {
-            // Somebody else may have removed it, which is what is wanted.
-            if error.kind() != io::ErrorKind::NotFound {
-                say(format!(
-                    "an old page can't be removed: {}: {error}",
-                    clean(&path.display().to_string())
-                ));
-            }
+    // Other processes may write pages there, and remove some.
+    let files = outputs.dumps().into_iter().map(|(_, path, bytes)| (path, bytes)).collect();
+    for path in over_limits(files, &dump_on.limits) {
+        match fs::remove_file(&path) {
+            Ok(()) => lock(&dump_on.state).kept.removed += 1,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => say(format!(
+                "an old page can't be removed: {}: {error}",
+                clean(&path.display().to_string())
+            )),
         }
     }
     (Outcome::Written, line)

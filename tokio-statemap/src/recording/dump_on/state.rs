@@ -52,7 +52,8 @@ pub(super) enum Outcome {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pending: Option<Pending>,
-    is_writing: bool,
+    /// The trigger of the page that is being written.
+    writing: Option<Instant>,
     pub(super) kept: Kept,
     written: u64,
     /// The number of triggers that led to no page, because of the limits.
@@ -104,7 +105,7 @@ impl State {
         match self.pending.take_if(|_| left.is_zero()) {
             None => Next::Wait(Some(left)),
             Some(pending) => {
-                self.is_writing = true;
+                self.writing = Some(pending.since);
                 Next::Write(pending)
             }
         }
@@ -112,7 +113,7 @@ impl State {
 
     /// Notes the end of the page. Returns `false` if nothing is to be said about it, as the program has counted it.
     pub(super) fn is_written(&mut self, outcome: &Outcome) -> bool {
-        self.is_writing = false;
+        let began = self.writing.take();
         if self.is_over {
             return false;
         }
@@ -122,7 +123,12 @@ impl State {
         match outcome {
             Outcome::Written => self.written += 1,
             Outcome::TooLarge => self.too_large += 1,
-            Outcome::NotWritten => self.not_written += 1,
+            Outcome::NotWritten => {
+                self.not_written += 1;
+                if let Some(began) = began {
+                    self.kept.failed(began);
+                }
+            }
         }
         true
     }
@@ -130,7 +136,8 @@ impl State {
     /// Ends all of it, as the program ends. Returns a sentence each on what was written, and what wasn't.
     pub(super) fn close(&mut self) -> Vec<String> {
         self.is_over = true;
-        let unfinished = u64::from(self.pending.take().is_some()) + u64::from(self.is_writing);
+        let unfinished =
+            u64::from(self.pending.take().is_some()) + u64::from(self.writing.is_some());
         let mut all = Vec::new();
         let mut say = |n: u64, what: &str, rest: &str| {
             if n > 0 {
@@ -138,12 +145,12 @@ impl State {
             }
         };
         let were = |n: u64| format!("{} {}", count(n, "page"), if n == 1 { "was" } else { "were" });
-        let removed = self.kept.removed();
+        let removed = self.kept.removed;
         say(self.written, &were(self.written), "written while the program ran (`dump_on`)");
         say(removed, &were(removed), "removed again (`dump_limit`)");
         let triggers = count(self.over_limit, "trigger");
         say(self.over_limit, &triggers, "led to no page, as there were too many (`dump_limit`)");
-        let too_large = "removed again, as it alone was over `dump_limit`";
+        let too_large = "removed again, as one alone was over `dump_limit`";
         say(self.too_large, &were(self.too_large), too_large);
         say(unfinished, &were(unfinished), "not written, as the program ended first (`dump_on`)");
         say(self.not_written, &were(self.not_written), "not written, as that failed (`dump_on`)");
@@ -204,7 +211,7 @@ mod tests {
         let ends = [
             "3 pages were written while the program ran (`dump_on`).",
             "3 triggers led to no page, as there were too many (`dump_limit`).",
-            "1 page was removed again, as it alone was over `dump_limit`.",
+            "1 page was removed again, as one alone was over `dump_limit`.",
         ];
         assert_eq!(state.close(), ends);
         // Other tests in this process count, too.

@@ -1,5 +1,7 @@
 //! A file that does not exist until it is complete.
 
+#[cfg(feature = "html")]
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -8,6 +10,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
 use super::leftovers;
+#[cfg(feature = "html")]
+use super::no_file_name;
 use super::place::ResolvedPath;
 use crate::sys::folder::{FileStatus, Links, Lock, lock};
 
@@ -53,6 +57,35 @@ impl NewFile {
             self.hidden = None;
         }
         Ok(())
+    }
+
+    /// Moves it to another name in the folder of its place, unless that is taken. Returns whether it isn't.
+    #[cfg(feature = "html")]
+    pub(crate) fn publish_as(&mut self, name: &OsStr) -> io::Result<bool> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if self.hidden.is_none() {
+            match self.place.folder.link_as(&self.file, name) {
+                Ok(()) => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+                // A security module may forbid it.
+                Err(_) => {
+                    let permissions = self.file.metadata()?.permissions();
+                    self.copy()?;
+                    self.file.set_permissions(permissions)?;
+                }
+            }
+        }
+        let Some(hidden) = &self.hidden else { return Err(no_file_name()) };
+        let folder = &self.place.folder;
+        match folder.name_too(hidden, name) {
+            Ok(()) => folder.remove(hidden)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            // Some file systems have no links.
+            Err(_) if folder.entry(name)?.is_some() => return Ok(false),
+            Err(_) => folder.rename(hidden, name)?,
+        }
+        self.hidden = None;
+        Ok(true)
     }
 
     /// Gives the new file the access rights of the old one, and no more.

@@ -1,6 +1,8 @@
 //! Writes files atomically by paths, for systems without directory descriptors.
 
 use std::collections::hash_map::RandomState;
+#[cfg(feature = "html")]
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
@@ -74,6 +76,18 @@ impl NewFile {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Moves it to another name in the folder of its place, unless that is taken. Returns whether it isn't.
+    #[cfg(feature = "html")]
+    pub(crate) fn publish_as(&mut self, name: &OsStr) -> io::Result<bool> {
+        let path = self.place.path.with_file_name(name);
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok(false);
+        }
+        drop(self.file.take());
+        fs::rename(&self.hidden, path)?;
+        Ok(true)
     }
 
     pub(crate) fn publish(mut self) -> io::Result<()> {

@@ -207,11 +207,41 @@ fn a_socket_is_no_pipe_without_a_reader() {
     assert_ne!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
+#[cfg(feature = "html")]
+#[test]
+fn a_new_name_replaces_nothing() {
+    for (way, make) in each_way() {
+        let scratch = Scratch::new();
+        fs::write(scratch.path("1"), "another process's").unwrap();
+        std::os::unix::fs::symlink("1", scratch.path("2")).unwrap();
+        let mut file = make(scratch.place("1"));
+        file.write_all(b"text").unwrap();
+        let is_free = |file: &mut NewFile, name: &str| file.publish_as(name.as_ref()).unwrap();
+        assert!(!is_free(&mut file, "1") && !is_free(&mut file, "2"), "{way}");
+        assert!(is_free(&mut file, "3"), "{way}");
+        drop(file);
+        assert_eq!(scratch.names(), ["1", "2", "3"], "{way}");
+        let texts = ["1", "3"].map(|name| fs::read_to_string(scratch.path(name)).unwrap());
+        assert!(texts[0] == "another process's" && texts[1].ends_with("text"), "{way}: {texts:?}");
+    }
+}
+
 /// The implementation for systems without directory descriptors.
 #[test]
 fn by_paths_alone() {
     use super::portable::{NewFile, ResolvedPath};
     let scratch = Scratch::new();
+    #[cfg(feature = "html")]
+    {
+        fs::write(scratch.path("taken"), "text").unwrap();
+        let place = ResolvedPath::find(&scratch.path("taken"), Missing::Make).unwrap();
+        let mut file = NewFile::create(place).unwrap();
+        assert!(!file.publish_as("taken".as_ref()).unwrap());
+        assert!(file.publish_as("free".as_ref()).unwrap());
+        for name in ["taken", "free"] {
+            fs::remove_file(scratch.path(name)).unwrap();
+        }
+    }
     std::os::unix::fs::symlink("file", scratch.path("link")).unwrap();
     let place = || ResolvedPath::find(&scratch.path("link"), Missing::Make).unwrap();
     assert_eq!(place().real_path(), scratch.0.canonicalize().unwrap().join("file"));
