@@ -168,8 +168,12 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
     let between_share = share(between(row), taken(row))?;
     let are_below =
         |most_ns| between_share > 0.5 || row.held_ns / row.worker_polls.max(1) < most_ns;
-    let polls = ManyPolls::find(timeline, row.place);
-    let tasks_wake_themselves = polls.are_by_own_wakes && are_below(IDLE_NS);
+    let polls = if are_below(IDLE_NS) {
+        ManyPolls::find(timeline, row.place)
+    } else {
+        ManyPolls::default()
+    };
+    let tasks_wake_themselves = polls.are_by_own_wakes;
     let polls_end_at = polls.end_at.filter(|_| tasks_wake_themselves || are_below(SHORT_NS));
     let are_too_few = is_even
         && !tasks_wake_themselves
@@ -205,6 +209,7 @@ pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> Option<BusyWorkers
 }
 
 /// The properties that most polls of the tasks of a location share.
+#[derive(Default)]
 struct ManyPolls {
     end_at: Option<String>,
     are_by_own_wakes: bool,

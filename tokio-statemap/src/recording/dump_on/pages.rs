@@ -135,7 +135,7 @@ fn write(captured: Captured, why: String, outputs: Arc<Outputs>, dump_on: &Arc<D
         let recorded = captured.recorded();
         slice::let_others_go_first();
         let there = outputs.dumps().last().map_or(0, |(number, ..)| *number);
-        let first = NUMBER.fetch_max(there, Ordering::Relaxed).max(there) + 1;
+        let first = NUMBER.load(Ordering::Relaxed).max(there) + 1;
         let page = outputs.dump(&recorded, first, &why, &|| dump_on.is_over());
         let page = page.map(|(number, target, bytes)| {
             NUMBER.fetch_max(number, Ordering::Relaxed);
