@@ -98,7 +98,16 @@ impl<'a> LastWaits<'a> {
 
     /// Returns the waits in which tasks wait only for their turn to receive.
     pub(in crate::analysis) fn turns(&self) -> &Turns<'a> {
-        self.turns.get_or_init(|| Turns::find(self.long(0).map(|(wait, _)| wait)))
+        self.turns.get_or_init(|| {
+            let mut turns = Turns::default();
+            self.long(0).for_each(|(wait, _)| turns.add(wait));
+            // A sender that is dropped with `main` ends the wait of whoever receives, but not those of the others.
+            let main_ns = last_poll_of_main_ns(self.timeline).filter(|_| self.at_ns == u64::MAX);
+            if let Some(main_ns) = main_ns {
+                Self::at(self.timeline, main_ns).long(0).for_each(|(wait, _)| turns.add(wait));
+            }
+            turns
+        })
     }
 
     /// Returns where the task that has waited longest in this wait was spawned.
@@ -107,6 +116,14 @@ impl<'a> LastWaits<'a> {
         let tasks = &self.timeline.tasks;
         Some(Place::of_task(&tasks.at(tasks.position(spots.first()?.task)?)))
     }
+}
+
+/// Returns the start of the last poll of the root future that ended last, in ns; `None` if one is alive, or none is known.
+fn last_poll_of_main_ns(timeline: &Timeline) -> Option<u64> {
+    let ended_ns = Shutdown::from_timeline(timeline).begins_ns()?;
+    let is_last =
+        |task: &&Task| matches!(task.key, TaskKey::Root(_)) && task.terminated_ns == Some(ended_ns);
+    Some(timeline.tasks.seen().iter().find(is_last)?.polls.last()?.start_ns())
 }
 
 /// Returns the wait that a spawned task was in at the end, or in which it was dropped with its runtime.

@@ -8,20 +8,17 @@ use crate::trace::timeline::Wait;
 use crate::util::map::Map;
 
 /// The lines at which tasks wait for a message.
+#[derive(Default)]
 pub(in crate::analysis) struct Turns<'a>(Map<&'a StackFrame, ()>);
 
 impl<'a> Turns<'a> {
-    /// Finds these lines among the waits that tasks are in.
-    pub(super) fn find(waits: impl Iterator<Item = &'a Wait>) -> Self {
-        let mut lines = Map::default();
-        for wait in waits {
-            for (at, awaits) in wait.lines().into_iter().map(line_of) {
-                if awaits.is_some_and(receives_messages) && at.line.is_some() {
-                    lines.insert(at, ());
-                }
+    /// Adds the lines at which a task in this wait waits for a message.
+    pub(super) fn add(&mut self, wait: &'a Wait) {
+        for (at, awaits) in wait.lines().into_iter().map(line_of) {
+            if awaits.is_some_and(receives_messages) && at.line.is_some() {
+                self.0.insert(at, ());
             }
         }
-        Self(lines)
     }
 
     /// Returns whether a task in this wait only waits for its turn to receive.
