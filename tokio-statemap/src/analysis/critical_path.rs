@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::blame::Blame;
-use super::place::Place;
-use super::resumed::waited_in;
+use super::place::{Place, bare_name};
 use super::spelling::Spelling;
-use super::statement::{bare_name, function_name, place_name, tasks_origin};
+use super::statement::{function_name, place_name, tasks_origin};
 use super::waits::place_label;
+use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
@@ -42,9 +42,9 @@ pub struct CriticalPath {
 pub struct PathPart {
     /// The state of the tasks.
     pub state: PathState,
-    /// For [`Running`](PathState::Running) the function that was sampled, or else the one that the task was in, and for
-    /// [`Ready`](PathState::Ready) also that one. For [`Waiting`](PathState::Waiting) the line at which the task waited. Where
-    /// none is known, it is where the task was spawned.
+    /// For [`Running`](PathState::Running) the function that was sampled, or else the outermost one that the task was in. For
+    /// [`Ready`](PathState::Ready) the innermost one that it waited in. For [`Waiting`](PathState::Waiting) the line at which the
+    /// task waited. Where none is known, it is where the task was spawned.
     pub place: String,
     /// The place where the tasks were spawned, if no more is known.
     pub spawned: Option<Place>,
@@ -285,8 +285,8 @@ impl Woken {
 #[derive(Clone)]
 struct OfWait {
     lines: String,
-    /// The program's function that waits there, if there is one.
-    function: Option<String>,
+    /// The program's functions that wait there, if there are any: the innermost, and the outermost.
+    functions: Option<[String; 2]>,
 }
 
 /// The place of a step. If no more is known than where the task was spawned, that is there, too.
@@ -361,11 +361,15 @@ impl<'t> Sums<'t> {
                         return (function_name(&frame), None);
                     }
                 }
-                // It is in the function that it waited in before, or waits in afterwards.
+                // It is in the function that it waited in before, or waits in afterwards. While it runs, that is known of the
+                // outermost alone: the inner ones may have returned.
                 for wait in [wait_after(nth.checked_sub(1)), poll.wait()] {
                     let of_wait = self.of_wait(wait);
-                    if let Some(function) = of_wait.and_then(|of_wait| of_wait.function.clone()) {
-                        return (function, None);
+                    if let Some(functions) = of_wait.and_then(|of_wait| of_wait.functions.as_ref())
+                    {
+                        let [innermost, outermost] = functions;
+                        let is_running = state == PathState::Running;
+                        return (if is_running { outermost } else { innermost }.clone(), None);
                     }
                 }
             }
@@ -381,9 +385,12 @@ impl<'t> Sums<'t> {
         let wait = timeline.wait(id)?;
         let of_wait = self.of_waits.get_mut(id.index())?;
         Some(of_wait.get_or_insert_with(|| {
-            let innermost = waited_in(timeline, id).into_iter().next();
-            let function = innermost.map(|frame| bare_name(&frame));
-            OfWait { lines: place_label(wait), function }
+            let chains = wait.chains();
+            let of_program = |frame: &&&StackFrame| frame.origin == FrameOrigin::Program;
+            let own = || chains.first().into_iter().flatten().filter(of_program);
+            let functions = own().next_back().zip(own().next());
+            let names = |(inner, outer): (&&_, &&_)| [bare_name(inner), bare_name(outer)];
+            OfWait { lines: place_label(wait), functions: functions.map(names) }
         }))
     }
 

@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{StackFrame, Task, TaskKey};
 use crate::util::clean::clean;
+use crate::util::columns::{COLUMNS, keep_right};
 use crate::util::map::Map;
 use crate::util::source_path::{self, is_of_dependency, shown_at};
 
@@ -120,6 +121,11 @@ impl fmt::Display for Place {
             (None, false) => f.write_str("location unknown"),
         }
     }
+}
+
+/// Returns the name of a function alone: `shop::render_invoice`. A name longer than a line is shortened.
+pub(super) fn bare_name(frame: &StackFrame) -> String {
+    keep_right(&clean(&frame.function), COLUMNS)
 }
 
 /// Returns the file and line of a function, as all outputs show them: `src/shop.rs:21`; `None` if they aren't known.

@@ -8,7 +8,7 @@ use super::culprits::{Culprit, Unattributed};
 use super::delay::Delay;
 use super::let_go::LetGo;
 use super::long_polls::LongPoll;
-use super::place::{Place, source_line};
+use super::place::{Place, bare_name, source_line};
 use crate::trace::timeline::StackFrame;
 use crate::util::clean::clean;
 use crate::util::columns::{COLUMNS, keep_right};
@@ -89,11 +89,6 @@ pub(super) fn capitalized(text: &str) -> String {
     let mut capitalized: String = first.to_uppercase().collect();
     capitalized.push_str(chars.as_str());
     capitalized
-}
-
-/// Returns the name of a function alone: `shop::render_invoice`. A name longer than a line is shortened.
-pub(super) fn bare_name(frame: &StackFrame) -> String {
-    keep_right(&clean(&frame.function), COLUMNS)
 }
 
 /// Returns `shop::render_invoice at src/shop.rs:21`. A part longer than a line is shortened.
@@ -184,8 +179,8 @@ pub(super) fn setting(time: Duration) -> String {
 }
 
 /// Returns a sentence on the delay of other tasks: `Meanwhile other tasks waited 3.20 s for a worker, in sum.` `during`
-/// is its first word or words.
-pub(super) fn delay_sentence(delay: Delay, during: &str) -> String {
+/// is its first word or words, and `locked_at` the line at which they waited for a lock.
+pub(super) fn delay_sentence(delay: Delay, locked_at: Option<&str>, during: &str) -> String {
     let late = match delay.latest_ns {
         0 => None,
         latest_ns => {
@@ -196,16 +191,24 @@ pub(super) fn delay_sentence(delay: Delay, during: &str) -> String {
             Some(format!("timers and I/O came up to {} late{sum}", human(latest_ns)))
         }
     };
-    match (delay.waited_ns, late) {
-        (None, None) => {
+    let mut waited = Vec::new();
+    if let Some(ns @ 1..) = delay.waited_ns {
+        waited.push(format!("{} for a worker", human(ns)));
+    }
+    if let Some(at) = locked_at {
+        let (length, at) = (human(delay.locked_ns), clean(at));
+        waited.push(format!("{length} for a lock that was held then, at {at}"));
+    }
+    match (&waited[..], delay.waited_ns, late) {
+        ([], None, None) => {
             "How long other tasks waited isn't known: ready times were not recorded.".to_owned()
         }
-        (Some(0), None) => "No other task waited meanwhile.".to_owned(),
-        (None | Some(0), Some(late)) => format!("{during} nothing else ran: {late}."),
-        (Some(waited_ns), late) => {
-            let waited = human(waited_ns);
+        ([], Some(_), None) => "No other task waited meanwhile.".to_owned(),
+        ([], _, Some(late)) => format!("{during} nothing else ran: {late}."),
+        (waited, _, late) => {
+            let waited = waited.join(", and ");
             let late = late.map_or_else(String::new, |late| format!(", and {late}"));
-            format!("{during} other tasks waited {waited} for a worker, in sum{late}.")
+            format!("{during} other tasks waited {waited}, in sum{late}.")
         }
     }
 }

@@ -12,11 +12,11 @@ use crate::analysis::blockers::{
     Asked, Awaited, ComeFrom, HeldBy, Holds, LastWaits, StillThere, WokenFrom, wait_to_the_end,
     waits_to_the_end,
 };
-use crate::analysis::place::{Place, Places};
+use crate::analysis::place::{Place, Places, bare_name};
 use crate::analysis::resumed::waited_in;
 use crate::analysis::spelling::Spelling;
 use crate::analysis::spots::{Spot, Spots};
-use crate::analysis::statement::{Statement, bare_name, capitalized, n_tasks_of};
+use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::analysis::usual::long_wait_ns;
 use crate::analysis::waits::{WaitRow, Waits, line_of, place_label};
 use crate::trace::timeline::{

@@ -144,7 +144,7 @@ function criticalPath(section, gaps, last, begin, end, [from, to] = [begin, end]
     way.to.push(until);
     way.transition.push(transition);
     way.isKnown.push(kind !== "unknown");
-    const place = kind === "unknown" ? "" : kind === "waiting" ? waitLine(section, transition) : functionOf(section, transition);
+    const place = kind === "unknown" ? "" : kind === "waiting" ? waitLine(section, transition) : functionOf(section, transition, kind);
     const key = `${kind} ${place}`;
     const part = sums.get(key) ?? { kind, place, times: 0, total: 0, longest: 0, transition };
     sums.set(key, part);
@@ -208,18 +208,27 @@ function waitLine(section, wait) {
 
 const spawnedAt = (section, transition) => `a task of ${section.groups[section.groupOfRow(section.rowOf(transition))].label}`;
 
-/** Returns the blamed function of a poll, or else the program's innermost function that the task waits in before or after it. */
-function functionOf(section, transition) {
+/**
+ * Returns the blamed function of a poll, or else the program's function that the task waits in before or after it. While it runs, that is
+ * known of the outermost alone: the inner ones may have returned.
+ */
+function functionOf(section, transition, kind) {
   const frame = whyOf(section, transition)?.frame ?? null;
   if (frame !== null) return frame.line > 0 ? `${shortName(frame.name)} at ${sourceOf(frame)}` : frame.name;
   const row = section.rowOf(transition);
   const poll = section.isReady[section.state[transition]] !== 0 ? transition + 1 : transition;
   for (const wait of [transition - 1, transition - 2, poll + 1]) {
     if (wait < section.rowFirst[row] || wait >= section.rowFirst[row + 1]) continue;
-    const name = innermost(awaitOf(section, wait)?.functions ?? [], null);
+    const functions = awaitOf(section, wait)?.functions ?? [];
+    const name = kind === "running" ? outermost(functions) : innermost(functions, null);
     if (name !== null) return name;
   }
   return spawnedAt(section, transition);
+}
+
+function outermost(functions) {
+  const first = functions[0];
+  return first === undefined ? null : first.frame.origin === "program" ? first.frame.name : outermost(first.awaits);
 }
 
 function innermost(functions, name) {
