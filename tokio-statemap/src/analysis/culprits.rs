@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use super::behind_lock::BehindLock;
 use super::beside::SeenBeside;
 use super::blame::{Blame, Callers, Function, Weights, causes_without_function, dominant_callers};
 use super::blocking_cause::BlockingCause;
@@ -20,6 +21,7 @@ use super::poll::PollAt;
 use super::resumed::last_waited_in;
 use super::sampled::{self, Unsampled};
 use super::spelling::Spelling;
+use super::waits::place_label;
 use crate::trace::timeline::{StackFrame, Timeline};
 use crate::util::map::Map;
 
@@ -69,6 +71,8 @@ pub struct Culprit {
     pub lengths: Lengths,
     /// The delay of other tasks during the polls.
     pub delay: Delay,
+    /// The line at which these waited longest for a lock that the polls gave back: see [`Delay::locked_ns`]. `None` if none did.
+    pub locked_at: Option<String>,
     /// The longest of the polls, without the time that the machine took.
     pub longest: LongPoll,
     /// The thing that usually helps; `None` if it isn't known what they did.
@@ -151,6 +155,7 @@ struct Held {
     to_ns: u64,
     own_ns: u64,
     delay: Delay,
+    behind: Option<BehindLock>,
 }
 
 /// The polls of a function, or the polls of a place in which no function was seen.
@@ -183,13 +188,13 @@ struct AtPlace<'a> {
 /// The most culprits, the worst first, for which all polls are searched for a task that may hold their lock.
 const MOST_WITH_HOLDER: usize = 16;
 
-/// Returns who is to blame for the long polls. `delays` has the delay of other tasks by each, and `rows` has all
-/// locations.
+/// Returns who is to blame for the long polls. `delays` has the delay of other tasks by each, `behind` the lines at which tasks waited for
+/// a lock meanwhile, and `rows` has all locations.
 pub(super) fn blame(
     timeline: &Timeline,
     spelling: &Spelling,
     long: LongPolls,
-    delays: &[Delay],
+    (delays, behind): (&[Delay], &[Option<BehindLock>]),
     rows: &[LocationRow],
 ) -> LongPollBlame {
     let LongPolls { held, mut unattributed, unattributed_at, mut unseen_at } = long;
@@ -201,6 +206,7 @@ pub(super) fn blame(
     }
     for (nth, mut poll) in held.into_iter().enumerate() {
         poll.delay = delays[nth].due_to(poll.own_ns, poll.to_ns - poll.from_ns);
+        poll.behind = behind[nth];
         let task = &timeline.tasks.seen()[poll.at.0];
         let place = spelling.place(task);
         at_places.get_or_default(place).polls += 1;
@@ -315,7 +321,8 @@ pub(super) fn find_long_polls(timeline: &Timeline) -> LongPolls {
                 let from_ns = poll.start_ns();
                 let (to_ns, own_ns) = (from_ns.saturating_add(length_ns), own.own_ns());
                 let delay = Delay::default();
-                held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay });
+                let at = (index, i);
+                held.push(Held { at, from_ns, to_ns, own_ns, delay, behind: None });
             } else {
                 unattributed.polls += 1;
                 unattributed.taken_ns = unattributed.taken_ns.saturating_add(own.taken_ns);
@@ -339,6 +346,11 @@ pub(super) fn find_long_polls(timeline: &Timeline) -> LongPolls {
 }
 
 impl LongPolls {
+    /// Returns the polls.
+    pub(super) fn at(&self) -> impl Iterator<Item = PollAt> {
+        self.held.iter().map(|poll| poll.at)
+    }
+
     /// Returns the time in which each poll held its worker by its own doing: from and to, in ns.
     pub(super) fn spans_ns(&self) -> Vec<(u64, u64)> {
         let mut spans = Vec::with_capacity(self.held.len());
@@ -373,8 +385,12 @@ impl Group {
         let mut delay = Delay::default();
         let mut longest = self.polls.first()?;
         let (mut lengths_ns, mut at) = (Vec::new(), Vec::new());
+        let mut locked_at = Weights::default();
         for poll in &self.polls {
             delay.add(poll.delay);
+            if let Some(behind) = poll.behind {
+                locked_at.add(behind.wait, poll.delay.locked_ns);
+            }
             lengths_ns.push(poll.own_ns);
             at.push(poll.at);
             // The earliest of equals comes first.
@@ -419,6 +435,8 @@ impl Group {
             own_ns: self.own_ns,
             lengths: Lengths::from_ns(lengths_ns),
             delay,
+            locked_at: (locked_at.heaviest().filter(|_| delay.locked_ns > 0))
+                .and_then(|&id| Some(place_label(timeline.wait(id)?))),
             longest: long_polls::describe(timeline, spelling, longest.at, longest.delay),
             at: NotCompared(at),
             longest_at: NotCompared(longest.at),

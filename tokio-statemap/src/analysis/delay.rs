@@ -1,8 +1,8 @@
 //! Measures how long polls delay other tasks.
 //!
-//! A poll delays others in two ways. Tasks that are ready wait for a worker. And if no worker looks for timers and I/O
+//! A poll delays others in three ways. Tasks that are ready wait for a worker. If no worker looks for timers and I/O
 //! meanwhile, tasks don't even become ready: of two workers, one may be parked while the other is blocked. Then only
-//! the silence shows the delay.
+//! the silence shows the delay. And tasks wait for a lock that the poll holds: see [`behind_lock`](super::behind_lock).
 
 use std::time::Duration;
 
@@ -23,12 +23,15 @@ pub struct Delay {
     pub late_ns: u64,
     /// The largest delay of the second kind for one task, in ns.
     pub latest_ns: u64,
+    /// The time that other tasks waited for a lock during the poll, until the poll gave it back, in ns, summed over tasks.
+    pub locked_ns: u64,
 }
 
 impl Delay {
-    /// Returns the sum of both kinds of delay, in ns.
+    /// Returns the sum of all kinds of delay, in ns.
     pub fn total_ns(&self) -> u64 {
-        self.waited_ns.unwrap_or_default().saturating_add(self.late_ns)
+        let waited_ns = self.waited_ns.unwrap_or_default();
+        waited_ns.saturating_add(self.late_ns).saturating_add(self.locked_ns)
     }
 
     /// Returns the part of the delay that is due to `own_ns` of the poll's `length_ns`.
@@ -38,6 +41,7 @@ impl Delay {
             waited_ns: self.waited_ns.map(part),
             late_ns: part(self.late_ns),
             latest_ns: part(self.latest_ns),
+            locked_ns: part(self.locked_ns),
         }
     }
 
@@ -47,6 +51,7 @@ impl Delay {
             (one, more) => one.or(more),
         };
         self.late_ns = self.late_ns.saturating_add(other.late_ns);
+        self.locked_ns = self.locked_ns.saturating_add(other.locked_ns);
         self.latest_ns = self.latest_ns.max(other.latest_ns);
     }
 }
@@ -143,7 +148,7 @@ fn add(sum: &mut u64, ns: u64) {
 
 /// The time, cut into stretches at all starts and ends of some polls. So one pass over all tasks tells what happens in
 /// each of these polls, however many there are.
-struct Stretches {
+pub(super) struct Stretches {
     bounds: Vec<u64>,
     /// For each stretch, the ready time of tasks that were ready for only a part of it, in ns, summed over tasks.
     partly: Vec<u64>,
@@ -154,7 +159,7 @@ struct Stretches {
 }
 
 impl Stretches {
-    fn between(polls: &[(u64, u64)]) -> Self {
+    pub(super) fn between(polls: &[(u64, u64)]) -> Self {
         let mut bounds = Vec::with_capacity(polls.len() * 2);
         for &(from, to) in polls {
             bounds.push(from);
@@ -167,7 +172,7 @@ impl Stretches {
     }
 
     /// Returns the stretch that begins at `bound`.
-    fn starting_at(&self, bound: u64) -> usize {
+    pub(super) fn starting_at(&self, bound: u64) -> usize {
         self.bounds.partition_point(|&other| other < bound)
     }
 
@@ -185,7 +190,7 @@ impl Stretches {
     }
 
     /// Adds a task that was ready from `from` to `to`.
-    fn add_ready(&mut self, from: u64, to: u64, place: &mut usize) {
+    pub(super) fn add_ready(&mut self, from: u64, to: u64, place: &mut usize) {
         let (Some(&first), Some(&last)) = (self.bounds.first(), self.bounds.last()) else { return };
         let (from, to) = (from.max(first), to.min(last));
         if from >= to {
@@ -214,7 +219,7 @@ impl Stretches {
     }
 
     /// Returns the total time that tasks were ready before each bound, including `unpolled` tasks since `since`.
-    fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
+    pub(super) fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
         let (mut sum, mut count) = (0_u64, 0_i64);
         let mut sums = Vec::with_capacity(self.bounds.len());
         for (k, bound) in self.bounds.iter().enumerate() {

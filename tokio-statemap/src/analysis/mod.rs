@@ -13,6 +13,7 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
+mod behind_lock;
 mod beside;
 mod blame;
 mod blockers;

@@ -1,15 +1,17 @@
 //! Tells what is usual for a task's waits, and which waits are long or late.
 
 use crate::trace::timeline::{NOTICEABLE_NS, Task, Timeline};
+use crate::trace::woken_by::WokenBy;
 
 /// The number of a task's waits that must be known to tell what is usual for it.
 const USUAL_WAITS: usize = 3;
 
-/// Calls `each` with each wait of a task between two polls: the end of one, and when the task became ready for the next.
-/// There is no gap in between, in which it may have been polled.
+/// Calls `each` with each wait of a task between two polls that may have been for a timer or I/O: the end of one, and when the task
+/// became ready for the next. No other task ended it, and there is no gap in between, in which it may have been polled.
 pub(super) fn for_each_wait(timeline: &Timeline, task: &Task, each: &mut dyn FnMut(u64, u64)) {
     for pair in task.polls.windows(2) {
-        if let Some(from_ns) = pair[0].end_ns() {
+        let is_by_task = matches!(pair[1].woken_by(), Some(WokenBy::Task(_)));
+        if let Some(from_ns) = pair[0].end_ns().filter(|_| !is_by_task) {
             let to_ns = pair[1].ready_ns().unwrap_or(pair[1].start_ns());
             if timeline.gap_between(from_ns, to_ns).is_none() {
                 each(from_ns, to_ns);

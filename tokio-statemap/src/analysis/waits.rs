@@ -9,7 +9,7 @@ pub use holders::Holder;
 pub(super) use holders::{is_lock, is_room};
 
 use super::lengths::quantile;
-use super::place::source_line;
+use super::place::{bare_name, source_line};
 use super::usual::long_wait_ns;
 use crate::symbols::{StackFrame, without_async};
 use crate::trace::state::TaskState;
@@ -128,7 +128,11 @@ impl Holder {
                 )
             }
         };
-        format!("{said} waited at {holder}, as far as is known.")
+        let function = match self.at.is_nameless_async() {
+            true => String::new(),
+            false => format!(" in {}", bare_name(&self.at)),
+        };
+        format!("{said} waited{function} at {holder}, as far as is known.")
     }
 }
 

@@ -530,10 +530,12 @@ impl Contended {
             Kind::Lock if self.goes_on() => self.holder.is_some(),
             Kind::Lock => self.names_holder() || !self.is_poll_as_long,
             Kind::Permit => !self.goes_on() && self.names_holder(),
+            // Those that receive waited for something else most of the time.
+            Kind::Room if self.goes_on() => self.holder.is_some(),
             // Whoever receives may be slow, and of an unknown task nothing is said.
             Kind::Room => {
                 let chain = self.queue.chain.as_ref();
-                !self.goes_on() && chain.is_some_and(|chain| !chain.is_outside())
+                chain.is_some_and(|chain| !chain.is_outside())
             }
             Kind::Answer => !self.goes_on(),
         }

@@ -211,7 +211,7 @@ impl LongPollIssue {
             // The tasks that waited during the other polls are not known.
             (false, _) => "During the polls that are kept",
         };
-        said.add(delay_sentence(culprit.delay, meanwhile));
+        said.add(delay_sentence(culprit.delay, culprit.locked_at.as_deref(), meanwhile));
         said.add(the_longest(culprit, is_all_kept));
         if culprit.frame.is_some() {
             said.add(spawned(culprit));

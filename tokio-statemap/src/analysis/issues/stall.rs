@@ -82,7 +82,7 @@ impl Finding for Stall {
         let (longest, from) = (human(self.longest_ns), moment(self.longest_at_ns));
         let mut said =
             Statement::new(format!("{begin} nothing was polled for {longest}, from {from} on."));
-        said.add(delay_sentence(self.delay, "Meanwhile"));
+        said.add(delay_sentence(self.delay, None, "Meanwhile"));
         if self.times > 1 {
             let sum = human(self.total_ns);
             said.add(format!("That happened {} times, for {sum} in all.", self.times));

@@ -438,6 +438,40 @@ fn full_channels_are_told_if_none_goes_on_any_more() {
     assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
 }
 
+/// Six tasks send to one that receives a message each half of a second and sleeps in between. One poll runs for 20 ms.
+#[test]
+fn room_that_a_slow_receiver_makes_ranks_by_its_harm() {
+    let place = at("src/shop.rs", 7);
+    let all = |by: u64| {
+        let mut receives = task(20, place, SLEEP);
+        let mut tasks = vec![main(SLEEP)];
+        tasks.extend((1..7).map(|id| task(id, place, SEND)));
+        for nth in 1..17 {
+            let at_ns = S + nth * 500 * MS;
+            let open = Poll::open(at_ns, 0, Some(0)).ended(at_ns + 10_000);
+            receives.polls.push(open.waits_at(WaitId::new(SLEEP)));
+            for sends in &mut tasks[1..] {
+                let poll = Poll::open(at_ns + 20_000, 1, Some(1)).ended(at_ns + 21_000);
+                let by = Some(WokenBy::Task(TaskKey::Spawned(by)));
+                let poll = poll.ready(Some(at_ns + 5_000)).by(by);
+                sends.polls.push(poll.waits_at(WaitId::new(SEND)));
+            }
+        }
+        let mut computes = task(21, at("src/shop.rs", 9), READ);
+        let poll = Poll::open(5 * S + 50 * MS, 0, Some(0)).ended(5 * S + 70 * MS);
+        computes.polls.push(poll.waits_at(WaitId::new(READ)));
+        tasks.extend([receives, computes]);
+        said(tasks)
+    };
+    let (kind, text) = all(20);
+    assert_eq!(kind, QUEUE, "{text}");
+    let receiver = "waited in async shop::pay at src/shop.rs:17, Sleep, as far as is known.";
+    assert!(text.contains(receiver), "{text}");
+    // It isn't known who receives.
+    let (kind, text) = all(30);
+    assert_ne!(kind, QUEUE, "{text}");
+}
+
 /// A task that got answers from another one, `by`, and waits for the next.
 fn asks(id: u64, wait: u16, by: u64) -> Task {
     let mut task = task(id, at("src/shop.rs", 7), wait);
@@ -706,6 +740,19 @@ fn those_who_wait_for_their_turn_to_receive_are_not_stuck() {
     }
     let permits: Vec<_> = (2..5).map(|id| task(id, place, PERMIT)).collect();
     assert!(said([vec![main(SLEEP), task(1, place, RECV)], permits].concat()).0.is_some());
+    // `main` drops the sender in its last poll, so the one that receives goes on and ends, and the runtime is shut down.
+    let ends = |task: Task, at_ns: u64| {
+        let last = Poll::open(at_ns, 0, Some(0)).ended(at_ns + 1000);
+        Task { polls: [task.polls, vec![last]].concat(), terminated_ns: Some(at_ns + 1000), ..task }
+    };
+    for (received_ns, is_turn) in [(END_NS - 2 * MS, true), (END_NS - 8 * MS, false)] {
+        let waiting =
+            (2..5).map(|id| Task { terminated_ns: Some(END_NS), ..task(id, place, LOCK) });
+        let ended = [ends(main(SLEEP), END_NS - 5 * MS), ends(task(1, place, RECV), received_ns)];
+        let at_end = waiting.chain(ended).collect();
+        let (kind, text) = said(at_end);
+        assert_eq!(kind.is_none(), is_turn, "{text}");
+    }
     // At another lock others wait, too; that doesn't matter, as the workers receive at the line of their own.
     let others = vec![task(8, at("src/store.rs", 1), LOCK_ELSEWHERE)];
     let (kind, text) = said([workers(RECV), others].concat());

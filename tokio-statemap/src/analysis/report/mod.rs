@@ -3,6 +3,7 @@
 mod limitations;
 mod machine;
 
+use super::behind_lock;
 use super::computed::Computed;
 use super::critical_path::CriticalPath;
 use super::culprits::{self, LongPollBlame};
@@ -175,10 +176,16 @@ impl Timeline {
         for poll in &listed {
             spans.extend(poll.at.map(|at| poll::span_ns(self, at)));
         }
-        let delays = delay::delays(self, &spans, found.unpolled);
+        let mut delays = delay::delays(self, &spans, found.unpolled);
+        let mut at: Vec<_> = long.at().collect();
+        at.extend(listed.iter().filter_map(|poll| poll.at));
+        let behind = behind_lock::find(self, &at);
+        for (delay, behind) in delays.iter_mut().zip(&behind) {
+            delay.locked_ns = behind.map_or(0, |behind| behind.waited_ns);
+        }
         let (of_long, of_listed) = delays.split_at(n_long);
         let longest_polls = self.describe_all(listed, &spelling, of_listed);
-        let mut blame = culprits::blame(self, &spelling, long, of_long, &rows);
+        let mut blame = culprits::blame(self, &spelling, long, (of_long, &behind), &rows);
         if let Some(sums) = sums {
             let LongPollBlame { culprits, unattributed, .. } = &mut blame;
             blame.unexplained = whole_run::unexplained(self, sums, &rows, culprits, unattributed);

@@ -362,9 +362,9 @@ impl Report {
 
 /// Formats how long others were delayed in sum; `?` if that isn't known.
 pub(super) fn delayed(delay: Delay) -> String {
-    match (delay.waited_ns, delay.late_ns) {
+    match (delay.waited_ns, delay.total_ns()) {
         (None, 0) => "?".to_owned(),
-        _ => human(delay.total_ns()),
+        (_, total_ns) => human(total_ns),
     }
 }
 
