@@ -3,7 +3,7 @@
 use super::delay::Stretches;
 use super::poll::PollAt;
 use super::waits::{is_lock, line_of};
-use crate::trace::timeline::{Task, Timeline, WaitId};
+use crate::trace::timeline::{Poll, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
 
@@ -21,10 +21,47 @@ struct LockLine {
     wait: WaitId,
     /// The polls that gave it back, and the time of each up to then, in ns.
     held: Vec<(PollAt, (u64, u64))>,
+    /// The begin and end of each wait there, if a poll gave the lock back.
+    waits: Vec<(u64, u64)>,
 }
 
-/// Returns this for each of `polls`, in their order. Of several lines it is the one with the longest time. It is not known when the poll
-/// got the lock, so the time is an upper bound.
+impl LockLine {
+    /// Calls `each` with each poll that gave the lock back, and for how long tasks waited for that during the poll, in ns, in sum.
+    ///
+    /// Tokio's locks go to whoever has waited longest. So the tasks that wait when a poll gives the lock back began to wait after
+    /// that poll's task had got it, or before, if this task had waited itself, and then it has had the lock since the begin of the
+    /// poll. Another task had the lock during the waits that ended earlier.
+    fn for_each_poll(mut self, each: &mut dyn FnMut(PollAt, u64)) {
+        let spans: Vec<_> = self.held.iter().map(|&(_, span)| span).collect();
+        let mut stretches = Stretches::between(&spans);
+        let mut place = 0;
+        for &(from_ns, to_ns) in &self.waits {
+            stretches.add_ready(from_ns, to_ns, &mut place);
+        }
+        let sums = stretches.ready_sums(0, 0);
+        self.waits.sort_unstable_by_key(|&(_, to_ns)| to_ns);
+        for &(at, (since_ns, until_ns)) in &self.held {
+            let sum_until = |at_ns| sums[stretches.starting_at(at_ns)];
+            let mut waited_ns = sum_until(until_ns) - sum_until(since_ns);
+            let ended_until = |at_ns| self.waits.partition_point(|&(_, to_ns)| to_ns < at_ns);
+            for &(from_ns, to_ns) in &self.waits[ended_until(since_ns)..ended_until(until_ns)] {
+                waited_ns = waited_ns.saturating_sub(to_ns - from_ns.max(since_ns));
+            }
+            each(at, waited_ns);
+        }
+    }
+}
+
+/// A wait for a lock between two polls of a task.
+struct LockWait<'t> {
+    /// The number of its line.
+    line: usize,
+    from_ns: u64,
+    to_ns: u64,
+    next: &'t Poll,
+}
+
+/// Returns this for each of `polls`, in their order. Of several lines it is the one with the longest time.
 pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Vec<Option<BehindLock>> {
     let mut found: Map<PollAt, Option<BehindLock>> = Map::default();
     for &at in polls {
@@ -32,46 +69,42 @@ pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Vec<Option<BehindLo
     }
     let (mut lines, line_of_wait) = lock_lines(timeline);
     let tasks = timeline.tasks.seen();
-    let for_each_lock_wait = |each: &mut dyn FnMut(usize, (u64, u64), &Task, usize)| {
+    let for_each_wait = |each: &mut dyn FnMut(LockWait<'_>)| {
         for task in tasks {
-            for (before, pair) in task.polls.windows(2).enumerate() {
+            for pair in task.polls.windows(2) {
                 let line = pair[0].wait().and_then(|wait| *line_of_wait.get(wait.index())?);
                 if let (Some(line), Some(from_ns), Some(to_ns)) =
                     (line, pair[0].end_ns(), pair[1].ready_ns())
                 {
-                    each(line, (from_ns, to_ns), task, before + 1);
+                    each(LockWait { line, from_ns, to_ns, next: &pair[1] });
                 }
             }
         }
     };
-    for_each_lock_wait(&mut |line, (_, to_ns), task, next| {
-        let Some(WokenBy::Task(by)) = task.polls[next].woken_by() else { return };
+    for_each_wait(&mut |wait| {
+        let Some(WokenBy::Task(by)) = wait.next.woken_by() else { return };
         let Ok(by) = tasks.binary_search_by_key(&by, |task| task.key) else { return };
-        let Some(poll) = task.polls[next].woken_in(&tasks[by].polls) else { return };
+        let Some(poll) = wait.next.woken_in(&tasks[by].polls) else { return };
         if found.get(&(by, poll)).is_some() {
             let since_ns = tasks[by].polls[poll].start_ns();
-            lines[line].held.push(((by, poll), (since_ns, to_ns.max(since_ns))));
+            let until_ns = wait.to_ns.max(since_ns);
+            lines[wait.line].held.push(((by, poll), (since_ns, until_ns)));
         }
     });
-    for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.held.is_empty()) {
-        let spans: Vec<_> = line.held.iter().map(|&(_, span)| span).collect();
-        let mut stretches = Stretches::between(&spans);
-        let mut place = 0;
-        for_each_lock_wait(&mut |at, (from_ns, to_ns), _, _| {
-            if at == number {
-                stretches.add_ready(from_ns, to_ns, &mut place);
-            }
-        });
-        let sums = stretches.ready_sums(0, 0);
-        for &(at, (from_ns, to_ns)) in &line.held {
-            let sum_until = |at_ns| sums[stretches.starting_at(at_ns)];
-            let waited_ns = sum_until(to_ns) - sum_until(from_ns);
-            let behind = BehindLock { wait: line.wait, waited_ns };
+    for_each_wait(&mut |wait| {
+        let line = &mut lines[wait.line];
+        if !line.held.is_empty() && wait.from_ns < wait.to_ns {
+            line.waits.push((wait.from_ns, wait.to_ns));
+        }
+    });
+    for line in lines {
+        let id = line.wait;
+        line.for_each_poll(&mut |at, waited_ns| {
             let most = found.get_or_default(at);
             if most.is_none_or(|most| waited_ns > most.waited_ns) {
-                *most = Some(behind);
+                *most = Some(BehindLock { wait: id, waited_ns });
             }
-        }
+        });
     }
     polls.iter().map(|at| found.get(at).copied().flatten()).collect()
 }
@@ -85,7 +118,7 @@ fn lock_lines(timeline: &Timeline) -> (Vec<LockLine>, Vec<Option<usize>>) {
         let at = line_of(line);
         if is_lock(at.1) {
             let number = *numbers.get_or_insert_with(at, || {
-                lines.push(LockLine { wait: id, held: Vec::new() });
+                lines.push(LockLine { wait: id, held: Vec::new(), waits: Vec::new() });
                 lines.len() - 1
             });
             line_of_wait[id.index()] = Some(number);

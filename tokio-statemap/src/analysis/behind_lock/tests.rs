@@ -42,13 +42,14 @@ fn task(id: u64, polls: Vec<Poll>) -> Task {
 }
 
 /// Task 1 computes from 10 to 110 ms, and gives the lock back at 105 ms. Task 2 waits for it from 20 ms on; task 3 does so from 30 ms on,
-/// and gets it from task 2 at 121 ms.
+/// and gets it from task 2 at 121 ms. Task 4 had waited until 50 ms for somebody else.
 fn report(by: Option<WokenBy>) -> String {
     let poll = |from, to| Poll::open(from * MS, 0, Some(0)).ended(to * MS);
     let waits = |from: u64, to| poll(from, to).waits_at(WaitId::new(1));
     let second = Poll::open(120 * MS, 1, Some(1)).ended(121 * MS).ready(Some(105 * MS)).by(by);
     let third_by = Some(WokenBy::Task(TaskKey::Spawned(2)));
     let third = Poll::open(122 * MS, 1, Some(1)).ended(123 * MS).ready(Some(121 * MS)).by(third_by);
+    let fourth = poll(51, 52).ready(Some(50 * MS)).by(Some(WokenBy::Thread));
     let mut timeline =
         Timeline::from_events(&[], &CollectorConfig::default(), Duration::from_secs(1));
     (timeline.begin_ns, timeline.end_ns, timeline.events) = (0, 500 * MS, 100);
@@ -58,6 +59,7 @@ fn report(by: Option<WokenBy>) -> String {
         task(1, vec![poll(10, 110)]),
         task(2, vec![waits(19, 20), second]),
         task(3, vec![waits(29, 30), third]),
+        task(4, vec![waits(6, 7), fourth]),
     ]
     .into();
     timeline.report().verdict.to_string()
