@@ -185,6 +185,9 @@ struct AtPlace<'a> {
     unseen_ns: u64,
 }
 
+/// The advice if others mostly waited for a lock that the polls held.
+const WITHOUT_LOCK: &str = "Do it while no lock is held: if it is only moved to spawn_blocking, the others still wait for the lock.";
+
 /// The most culprits, the worst first, for which all polls are searched for a task that may hold their lock.
 const MOST_WITH_HOLDER: usize = 16;
 
@@ -421,7 +424,10 @@ impl Group {
             callers,
             are_all_callers,
             blocking_cause: in_words.join(", and "),
-            advice: told.first().map(|cause| cause.advice()),
+            advice: match delay.locked_ns > delay.total_ns() / 2 {
+                true => Some(WITHOUT_LOCK),
+                false => told.first().map(|cause| cause.advice()),
+            },
             is_for_a_lock: matches!(told[..], [cause] if cause.is_for_a_lock()),
             let_go: None,
             beside,

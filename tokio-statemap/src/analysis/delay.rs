@@ -23,7 +23,7 @@ pub struct Delay {
     pub late_ns: u64,
     /// The largest delay of the second kind for one task, in ns.
     pub latest_ns: u64,
-    /// The time that other tasks waited for a lock during the poll, until the poll gave it back, in ns, summed over tasks.
+    /// The time that other tasks waited for a mutex during the poll, until the poll gave it back, in ns, summed over tasks.
     pub locked_ns: u64,
 }
 
@@ -148,7 +148,7 @@ fn add(sum: &mut u64, ns: u64) {
 
 /// The time, cut into stretches at all starts and ends of some polls. So one pass over all tasks tells what happens in
 /// each of these polls, however many there are.
-pub(super) struct Stretches {
+struct Stretches {
     bounds: Vec<u64>,
     /// For each stretch, the ready time of tasks that were ready for only a part of it, in ns, summed over tasks.
     partly: Vec<u64>,
@@ -159,7 +159,7 @@ pub(super) struct Stretches {
 }
 
 impl Stretches {
-    pub(super) fn between(polls: &[(u64, u64)]) -> Self {
+    fn between(polls: &[(u64, u64)]) -> Self {
         let mut bounds = Vec::with_capacity(polls.len() * 2);
         for &(from, to) in polls {
             bounds.push(from);
@@ -172,7 +172,7 @@ impl Stretches {
     }
 
     /// Returns the stretch that begins at `bound`.
-    pub(super) fn starting_at(&self, bound: u64) -> usize {
+    fn starting_at(&self, bound: u64) -> usize {
         self.bounds.partition_point(|&other| other < bound)
     }
 
@@ -190,7 +190,7 @@ impl Stretches {
     }
 
     /// Adds a task that was ready from `from` to `to`.
-    pub(super) fn add_ready(&mut self, from: u64, to: u64, place: &mut usize) {
+    fn add_ready(&mut self, from: u64, to: u64, place: &mut usize) {
         let (Some(&first), Some(&last)) = (self.bounds.first(), self.bounds.last()) else { return };
         let (from, to) = (from.max(first), to.min(last));
         if from >= to {
@@ -219,7 +219,7 @@ impl Stretches {
     }
 
     /// Returns the total time that tasks were ready before each bound, including `unpolled` tasks since `since`.
-    pub(super) fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
+    fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
         let (mut sum, mut count) = (0_u64, 0_i64);
         let mut sums = Vec::with_capacity(self.bounds.len());
         for (k, bound) in self.bounds.iter().enumerate() {

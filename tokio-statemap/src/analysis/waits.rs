@@ -136,6 +136,9 @@ impl Holder {
     }
 }
 
+/// The module of Tokio's mutex.
+pub(super) const MUTEX: &str = "tokio::sync::mutex";
+
 /// Returns the module of Tokio, or of another crate, that an awaited future is in: `tokio::sync::rwlock`. In an optimised build more
 /// may not be known of some of the waits at a line.
 pub(super) fn awaited_module(awaits: &str) -> &str {

@@ -1,12 +1,9 @@
 //! Finds who gave something back that others waited for.
 
 use super::wait_set::WaitSet;
-use crate::analysis::waits::{awaited_module, line_of};
+use crate::analysis::waits::{MUTEX, awaited_module, line_of};
 use crate::trace::timeline::{TaskKey, Timeline, Wait};
 use crate::trace::woken_by::WokenBy;
-
-/// The module of Tokio's mutex.
-pub(super) const MUTEX: &str = "tokio::sync::mutex";
 
 /// Returns the module of what is awaited at the first line of a wait.
 pub(super) fn first_module(wait: &Wait) -> Option<&str> {

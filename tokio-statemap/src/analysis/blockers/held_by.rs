@@ -6,13 +6,13 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::given_back::{GivenBack, MUTEX, first_module};
+use super::given_back::{GivenBack, first_module};
 use super::last_wait::LastWaits;
 use super::wait_set::WaitSet;
 use crate::analysis::place::{Place, source_line};
 use crate::analysis::spots::Spot;
 use crate::analysis::waits::path::{frame_past, frame_within, may_be_one_function, path_below};
-use crate::analysis::waits::{is_lock, is_room, line_of};
+use crate::analysis::waits::{MUTEX, is_lock, is_room, line_of};
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::timeline::{AwaitFrame, TaskKey, Timeline, Wait};
 use crate::util::clean::clean;

@@ -9,10 +9,10 @@
 use std::fmt;
 
 use super::awaited::Awaited;
-use super::given_back::{MUTEX, first_module, last_releases, waits_for};
+use super::given_back::{first_module, last_releases, waits_for};
 use super::last_wait::{LastWaits, waits_to_the_end};
 use super::wait_set::WaitSet;
-use crate::analysis::waits::{for_each_wait, place_label};
+use crate::analysis::waits::{MUTEX, for_each_wait, place_label};
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::clean::clean;

@@ -1,8 +1,8 @@
 //! Finds tasks that wait for a lock only until it is their turn to receive: whoever has the lock waits for a message at the same line,
 //! as in a pool of workers that share a receiver.
 
-use super::given_back::{MUTEX, first_module};
-use crate::analysis::waits::line_of;
+use super::given_back::first_module;
+use crate::analysis::waits::{MUTEX, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::Wait;
 use crate::util::map::Map;
