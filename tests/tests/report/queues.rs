@@ -227,5 +227,5 @@ fn who_waits_for_long_and_goes_on_is_not_stuck() {
     let verdict = report.verdict.to_string();
     assert!(verdict.starts_with("Tasks queued at "), "{report}");
     assert!(!verdict.contains("no wait there ended"), "{report}");
-    assert!(verdict.contains("its holders waited at "), "{report}");
+    assert!(verdict.contains("its holders waited in async "), "{report}");
 }

@@ -85,7 +85,7 @@ fn holders_are_named(threads: usize) -> bool {
     }
     let text = report.to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Mutex::lock was held, its holders waited at "), "{text}");
+    assert!(text.contains("Mutex::lock was held, its holders waited in async "), "{text}");
     true
 }
 
