@@ -295,6 +295,28 @@ fn the_newest_are_kept_and_all_are_counted() {
     assert!(recorded.collector.snapshot().requests().rows[0].parts.spans > 0);
 }
 
+/// A thread is in the span forty times at once, and only the first 1024 times are kept.
+#[test]
+fn a_span_runs_no_longer_than_it_is_open() {
+    fn nested(span: &Span, depth: u64) {
+        span.in_scope(|| match depth {
+            0 => std::thread::yield_now(),
+            _ => nested(span, depth - 1),
+        });
+    }
+    let recorded = Recorded::new(0, "");
+    recorded.run(async {
+        let span = info_span!("nested");
+        (0..200).for_each(|_| nested(&span, 40));
+    });
+    let seen = recorded.seen();
+    let span = &seen.newest[0];
+    assert!(!span.has_all);
+    let (running_ticks, length_ticks) =
+        (seen.sums[span.label].running_ticks, span.closed_ticks - span.opened_ticks);
+    assert!(running_ticks <= length_ticks, "{running_ticks} of {length_ticks}");
+}
+
 #[test]
 fn the_longest_are_known_one_by_one() {
     let recorded = Recorded::new(2, "n");

@@ -157,6 +157,8 @@ impl OpenSpan {
             until_ticks = until_ticks.max(stint.exit_ticks);
             last_ticks = last_ticks.max(stint.exit_ticks);
         }
+        // Times that aren't kept may overlap.
+        running_ticks = running_ticks.min(last_ticks.saturating_sub(self.opened_ticks));
         let whole = Whole {
             label: Label { name: self.name, target: self.target, fields },
             opened_ticks: self.opened_ticks,
@@ -181,7 +183,8 @@ impl State {
     }
 }
 
-const SLOTS: usize = 8;
+/// A service rarely has more spans open in turn on one thread than this.
+const SLOTS: usize = 64;
 
 /// A span with its id.
 type Slot = Cell<Option<(u64, Arc<OpenSpan>)>>;

@@ -20,15 +20,29 @@ pub(super) struct SpanTimes {
 }
 
 impl SpanTimes {
-    /// Returns the task that was in it last, if that is known. A stint within another one ends before it.
+    /// Returns the task that was in it last, if that is known.
     pub(super) fn last_task(&self) -> Option<TaskKey> {
-        let mut last = self.stints.first().filter(|_| self.has_all)?;
-        for stint in &self.stints {
-            if stint.1 > last.1 {
-                last = stint;
-            }
+        let mut last = LastTask::default();
+        for &stint in self.stints.iter().filter(|_| self.has_all) {
+            last.add(stint);
         }
-        last.2
+        last.task
+    }
+}
+
+/// The task that was in a span last. A thread that polls no task, as that of a blocking task, doesn't count: the task may wait for it.
+#[derive(Default)]
+struct LastTask {
+    task: Option<TaskKey>,
+    until_ns: u64,
+}
+
+impl LastTask {
+    /// Adds a stint, which may be within another one and end before it.
+    fn add(&mut self, (_, exit_ns, task): (u64, u64, Option<TaskKey>)) {
+        if task.is_some() && (self.task.is_none() || exit_ns > self.until_ns) {
+            *self = Self { task, until_ns: exit_ns };
+        }
     }
 }
 
@@ -79,23 +93,22 @@ impl<'a> Splitter<'a> {
         let mut parts = Parts { spans: 1, length_ns, ..Parts::default() };
         let mut sums = Sums::default();
         let mut at_ns = span.opened_ns;
-        // The task that was in it last, and how long it was.
-        let mut task = span.stints.first().and_then(|stint| stint.2);
-        for (nth, &(enter_ns, exit_ns, by)) in span.stints.iter().enumerate() {
+        let mut last = LastTask::default();
+        // The state of the first task is also that of the time before.
+        span.stints.first().into_iter().for_each(|&stint| last.add(stint));
+        for &stint in &span.stints {
+            let (enter_ns, exit_ns, by) = stint;
             let enter_ns = enter_ns.clamp(at_ns, span.closed_ns.max(at_ns));
             let exit_ns = exit_ns.clamp(enter_ns, span.closed_ns.max(enter_ns));
-            self.idle(task, (at_ns, enter_ns), &mut parts, &mut sums);
+            self.idle(last.task, (at_ns, enter_ns), &mut parts, &mut sums);
             parts.running_ns += exit_ns - enter_ns;
             self.running(by, (enter_ns, exit_ns), &mut sums);
-            // A stint within another one ends before it.
-            if exit_ns > at_ns || nth == 0 {
-                task = by;
-            }
+            last.add(stint);
             at_ns = exit_ns.max(at_ns);
         }
         let rest = (at_ns, span.closed_ns);
         match span.has_all {
-            true => self.idle(task, rest, &mut parts, &mut sums),
+            true => self.idle(last.task, rest, &mut parts, &mut sums),
             false => parts.unknown_ns += rest.1.saturating_sub(rest.0),
         }
         (parts, sums)

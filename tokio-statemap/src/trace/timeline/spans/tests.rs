@@ -88,8 +88,10 @@ fn model(timeline: &Timeline, span: &SpanTimes) -> Parts {
             continue;
         }
         let is_after_all = span.stints.iter().all(|stint| stint.0 <= at_ns);
-        let mut last = span.stints.first().copied();
-        for stint in span.stints.iter().filter(|stint| stint.0 <= at_ns) {
+        // Threads that poll no task don't count.
+        let is_of_task = |stint: &&(u64, u64, Option<TaskKey>)| stint.2.is_some();
+        let mut last = span.stints.first().filter(is_of_task).copied();
+        for stint in span.stints.iter().filter(is_of_task).filter(|stint| stint.0 <= at_ns) {
             if last.is_none_or(|last| stint.1 > last.1) {
                 last = Some(*stint);
             }
@@ -119,6 +121,22 @@ fn parts_are_those_of_a_model() {
         let (parts, _) = Splitter::new(&timeline).split(&span);
         assert_eq!(parts, model(&timeline, &span), "seed {seed}: {span:?} {:?}", *timeline.tasks);
     }
+}
+
+/// A task spawns a blocking task that enters its span, and waits for it.
+#[test]
+fn a_task_keeps_the_state_while_another_thread_is_in_its_span() {
+    let polls = vec![
+        Poll::open(20, 1, Some(0)).ended(30),
+        Poll::open(100, 1, Some(0)).ready(Some(80)).ended(110),
+    ];
+    let timeline = timeline(vec![task(1, 10, polls)]);
+    let stints = vec![(20, 30, Some(TaskKey::Spawned(1))), (40, 60, None)];
+    let span = SpanTimes { opened_ns: 20, closed_ns: 100, stints, has_all: true };
+    assert_eq!(span.last_task(), Some(TaskKey::Spawned(1)));
+    let (parts, _) = Splitter::new(&timeline).split(&span);
+    let Parts { running_ns, ready_ns, waiting_ns, unknown_ns, .. } = parts;
+    assert_eq!((running_ns, ready_ns, waiting_ns, unknown_ns), (30, 20, 30, 0));
 }
 
 #[test]
