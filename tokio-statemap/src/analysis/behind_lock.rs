@@ -5,6 +5,7 @@ use super::waits::{MUTEX, awaited_module, line_of};
 use crate::trace::timeline::{Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
 use crate::util::map::Map;
+use crate::util::sort;
 
 /// The tasks that waited at a line for a mutex during a poll that gave it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub(super) struct BehindLock {
     pub(super) waited_ns: u64,
 }
 
-/// A wait for a mutex that another task ended. The order is that in which they are searched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A wait for a mutex that another task ended.
+#[derive(Clone, Copy)]
 struct Turn {
     /// A wait at its line.
     line: WaitId,
@@ -61,7 +62,7 @@ pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Vec<Option<BehindLo
             }
         }
     }
-    turns.sort_unstable();
+    sort::by_key(&mut turns, |turn| (turn.line, turn.by, turn.to_ns));
     let mut left = MOST_TURNS;
     for (at, first) in given_back {
         let since_ns = tasks[at.0].polls[at.1].start_ns();
