@@ -38,11 +38,14 @@ const MOST_TURNS: usize = 1 << 20;
 /// poll's task had got it, or before, if this task had waited itself, and then it has had the mutex since the begin of the poll.
 /// Tasks at the same line may wait for another mutex. Those that wait for this one get it from one another.
 pub(super) fn find(timeline: &Timeline, polls: &[PollAt]) -> Vec<Option<BehindLock>> {
+    let line_of_wait = lines_of_mutexes(timeline);
+    if polls.is_empty() || line_of_wait.iter().all(Option::is_none) {
+        return vec![None; polls.len()];
+    }
     let mut found: Map<PollAt, Option<BehindLock>> = Map::default();
     for &at in polls {
         found.insert(at, None);
     }
-    let line_of_wait = lines_of_mutexes(timeline);
     let tasks = timeline.tasks.seen();
     let (mut turns, mut given_back) = (Vec::new(), Vec::new());
     for (index, task) in tasks.iter().enumerate() {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::blame::Blame;
 use super::place::{Place, bare_name};
+use super::resumed::own_functions;
 use super::spelling::Spelling;
 use super::statement::{function_name, place_name, tasks_origin};
 use super::waits::place_label;
-use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
 use crate::trace::woken_by::WokenBy;
@@ -385,12 +385,15 @@ impl<'t> Sums<'t> {
         let wait = timeline.wait(id)?;
         let of_wait = self.of_waits.get_mut(id.index())?;
         Some(of_wait.get_or_insert_with(|| {
-            let chains = wait.chains();
-            let of_program = |frame: &&&StackFrame| frame.origin == FrameOrigin::Program;
-            let own = || chains.first().into_iter().flatten().filter(of_program);
-            let functions = own().next_back().zip(own().next());
-            let names = |(inner, outer): (&&_, &&_)| [bare_name(inner), bare_name(outer)];
-            OfWait { lines: place_label(wait), functions: functions.map(names) }
+            let functions = match own_functions(wait)[..] {
+                [] => None,
+                [only] => Some([only, only]),
+                [outermost, .., innermost] => Some([innermost, outermost]),
+            };
+            OfWait {
+                lines: place_label(wait),
+                functions: functions.map(|both| both.map(bare_name)),
+            }
         }))
     }
 

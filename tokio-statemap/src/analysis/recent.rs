@@ -92,25 +92,12 @@ impl<'a> Recent<'a> {
 mod tests {
     use super::*;
     use crate::config::CollectorConfig;
-    use crate::trace::state::{TaskState, WorkerState};
+    use crate::trace::state::WorkerState;
     use crate::trace::timeline::{TaskKey, Worker};
     use std::time::Duration;
 
     fn task(id: u64, polls: Vec<Poll>) -> Task {
-        Task {
-            key: TaskKey::Spawned(id),
-            location: None,
-            name: None,
-            parent: None,
-            spawned_ns: Some(0),
-            first_ns: 0,
-            first_state: TaskState::Spawned,
-            terminated_ns: None,
-            polls,
-            carried_wait: None,
-            waits_since_ns: None,
-            ready_ns: None,
-        }
+        Task::planted(TaskKey::Spawned(id), 0, polls)
     }
 
     #[test]

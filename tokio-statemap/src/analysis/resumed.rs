@@ -2,7 +2,7 @@
 
 use super::blame::{Weights, is_same};
 use super::poll::PollAt;
-use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline, WaitId};
+use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline, Wait, WaitId};
 
 /// The most functions that are named.
 const MOST: usize = 2;
@@ -33,14 +33,20 @@ pub(super) fn last_waited_in(
 
 /// Returns the program's functions that a task is in while it waits there, the innermost first, up to two.
 pub(super) fn waited_in(timeline: &Timeline, wait: WaitId) -> Vec<StackFrame> {
-    let chains = timeline.wait(wait).map(|wait| wait.chains());
     let mut functions: Vec<StackFrame> = Vec::new();
-    let chain = chains.as_ref().and_then(|chains| chains.first());
-    for &frame in chain.into_iter().flat_map(|chain| chain.iter().rev()) {
+    for frame in timeline.wait(wait).map(own_functions).unwrap_or_default().into_iter().rev() {
         let is_new = functions.last().is_none_or(|last| !is_same(last, frame));
-        if frame.origin == FrameOrigin::Program && is_new && functions.len() < MOST {
+        if is_new && functions.len() < MOST {
             functions.push(frame.clone());
         }
     }
+    functions
+}
+
+/// Returns the program's functions that a task is in while it waits there, the outermost first. Of several futures that are
+/// polled at once it follows the first.
+pub(super) fn own_functions(wait: &Wait) -> Vec<&StackFrame> {
+    let mut functions = wait.chains().into_iter().next().unwrap_or_default();
+    functions.retain(|frame| frame.origin == FrameOrigin::Program);
     functions
 }

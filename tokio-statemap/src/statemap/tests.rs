@@ -7,7 +7,7 @@ use super::read::{ReadError, Statemap, read};
 use super::{Labels, StatemapData};
 use crate::config::TraceTarget;
 use crate::trace::event::SpawnLocation;
-use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, Worker};
 use crate::util::json;
 
@@ -22,20 +22,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
 }
 
 pub(super) fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
-    Task {
-        key,
-        location: None,
-        parent: None,
-        spawned_ns: Some(first_ns),
-        first_ns,
-        first_state: TaskState::Spawned,
-        terminated_ns: None,
-        polls,
-        name: None,
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    Task::planted(key, first_ns, polls)
 }
 
 fn at(file: &'static str) -> Option<SpawnLocation> {

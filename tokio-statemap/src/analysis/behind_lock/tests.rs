@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::config::CollectorConfig;
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::event::SpawnLocation;
-use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, Poll, Task, TaskKey, Timeline, Wait, WaitId};
 use crate::trace::woken_by::WokenBy;
 
@@ -25,20 +24,8 @@ fn lock() -> Wait {
 }
 
 fn task(id: u64, polls: Vec<Poll>) -> Task {
-    Task {
-        key: TaskKey::Spawned(id),
-        location: Some(SpawnLocation { file: "src/shop.rs", line: 5, column: 5 }),
-        name: None,
-        parent: None,
-        spawned_ns: Some(1),
-        first_ns: 1,
-        first_state: TaskState::Spawned,
-        terminated_ns: None,
-        polls,
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    let location = Some(SpawnLocation { file: "src/shop.rs", line: 5, column: 5 });
+    Task { location, ..Task::planted(TaskKey::Spawned(id), 1, polls) }
 }
 
 /// Task 1 computes from 10 to 110 ms, and gives the lock back at 105 ms. Task 2 waits for it from 20 ms on; task 3 does so from 30 ms on,

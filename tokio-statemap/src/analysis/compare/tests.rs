@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::{Change, Comparison, compare};
 use crate::analysis::picture::tests::timeline as any_timeline;
 use crate::trace::event::SpawnLocation;
-use crate::trace::state::TaskState;
 use crate::trace::timeline::{
     FrameOrigin, Poll, PollCause, PollSample, SamplingState, StackFrame, Task, TaskKey, Timeline,
 };
@@ -85,18 +84,8 @@ pub(crate) fn run(program: &[Planned], seed: u64, machine: f64) -> Timeline {
             last_ns = end_ns;
         }
         tasks.push(Task {
-            key: TaskKey::Spawned(1 + index as u64),
             location: Some(at),
-            name: None,
-            parent: None,
-            spawned_ns: Some(0),
-            first_ns: 0,
-            first_state: TaskState::Spawned,
-            terminated_ns: None,
-            polls,
-            carried_wait: None,
-            waits_since_ns: None,
-            ready_ns: None,
+            ..Task::planted(TaskKey::Spawned(1 + index as u64), 0, polls)
         });
     }
     let mut timeline = any_timeline(1, 1);

@@ -40,20 +40,9 @@ struct Now {
 }
 
 fn task(key: TaskKey, spawned_ns: u64, parent: Option<TaskKey>, polls: Vec<Poll>) -> Task {
-    Task {
-        key,
-        location: Some(SpawnLocation { file: "src/batch.rs", line: 3, column: 9 }),
-        name: None,
-        parent,
-        spawned_ns: Some(spawned_ns),
-        first_ns: spawned_ns,
-        first_state: TaskState::Spawned,
-        terminated_ns: polls.last().and_then(Poll::end_ns),
-        polls,
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    let location = Some(SpawnLocation { file: "src/batch.rs", line: 3, column: 9 });
+    let terminated_ns = polls.last().and_then(Poll::end_ns);
+    Task { location, parent, terminated_ns, ..Task::planted(key, spawned_ns, polls) }
 }
 
 impl Program {

@@ -526,12 +526,10 @@ impl Contended {
     #[inline(never)]
     pub(in crate::analysis) fn is_by_itself(&self) -> bool {
         match self.queue.kind {
-            // If the holder is in a long poll, that is the issue.
-            Kind::Lock if self.goes_on() => self.holder.is_some(),
+            // If the holder, or whoever receives, is in a long poll, that is the issue. A `holder` waited elsewhere most of the time.
+            Kind::Lock | Kind::Room if self.goes_on() => self.holder.is_some(),
             Kind::Lock => self.names_holder() || !self.is_poll_as_long,
             Kind::Permit => !self.goes_on() && self.names_holder(),
-            // Those that receive waited for something else most of the time.
-            Kind::Room if self.goes_on() => self.holder.is_some(),
             // Whoever receives may be slow, and of an unknown task nothing is said.
             Kind::Room => {
                 let chain = self.queue.chain.as_ref();

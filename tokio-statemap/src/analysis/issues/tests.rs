@@ -142,20 +142,8 @@ fn waits_for(name: &str) -> Wait {
 /// A task that was polled once and has waited since.
 fn task(id: u64, location: SpawnLocation, wait: u16) -> Task {
     let poll = Poll::open(S + id * MS, 0, Some(0)).ended(S + id * MS + 1000);
-    Task {
-        key: TaskKey::Spawned(id),
-        location: Some(location),
-        name: None,
-        parent: None,
-        spawned_ns: Some(S),
-        first_ns: S,
-        first_state: TaskState::Spawned,
-        terminated_ns: None,
-        polls: vec![poll.waits_at(WaitId::new(wait))],
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    let polls = vec![poll.waits_at(WaitId::new(wait))];
+    Task { location: Some(location), ..Task::planted(TaskKey::Spawned(id), S, polls) }
 }
 
 fn main(wait: u16) -> Task {

@@ -37,20 +37,7 @@ fn timeline(tasks: Vec<Task>) -> Timeline {
 
 /// A task that was spawned at 1 s, with these polls.
 fn task(id: u64, polls: Vec<Poll>) -> Task {
-    Task {
-        key: TaskKey::Spawned(id),
-        location: Some(SPAWNED_AT),
-        name: None,
-        parent: None,
-        spawned_ns: Some(S),
-        first_ns: S,
-        first_state: TaskState::Spawned,
-        terminated_ns: None,
-        polls,
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    Task { location: Some(SPAWNED_AT), ..Task::planted(TaskKey::Spawned(id), S, polls) }
 }
 
 /// A task from before the left edge that has no polls.

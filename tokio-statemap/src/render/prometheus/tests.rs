@@ -3,7 +3,6 @@ use super::places::{MOST, OTHER};
 use super::text::{Text, escaped, seconds};
 use crate::symbols::{FrameOrigin, StackFrame};
 use crate::trace::event::SpawnLocation;
-use crate::trace::state::TaskState;
 use crate::trace::summary::{Distribution, LocationSummary, Summary, SummedPoll, WorkerSummary};
 use crate::trace::task_key::TaskKey;
 use crate::trace::timeline::{AwaitFrame, Poll, PollSample, Task, Timeline, Wait};
@@ -272,20 +271,9 @@ fn frame(function: &str, line: u32) -> StackFrame {
 /// A task that waits at the place of this number since `since_ns`, or at one that isn't known.
 fn waiting(id: u64, since_ns: u64, wait: Option<u16>) -> Task {
     let poll = Poll::open(since_ns - 1, 1, Some(0)).ended(since_ns);
-    Task {
-        key: TaskKey::Spawned(id),
-        location: Some(SpawnLocation { file: "src/shop.rs", line: 3, column: 9 }),
-        name: None,
-        parent: None,
-        spawned_ns: Some(0),
-        first_ns: 0,
-        first_state: TaskState::Spawned,
-        terminated_ns: None,
-        polls: vec![poll.waits_at(wait.and_then(WaitId::new))],
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    let location = Some(SpawnLocation { file: "src/shop.rs", line: 3, column: 9 });
+    let polls = vec![poll.waits_at(wait.and_then(WaitId::new))];
+    Task { location, ..Task::planted(TaskKey::Spawned(id), 0, polls) }
 }
 
 fn wait(function: &str, line: u32, awaits: &str) -> Wait {

@@ -46,20 +46,8 @@ fn timeline(running_ms: u64) -> Timeline {
 
 fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
     let spawned = polls.first().map_or(0, |poll| poll.ready_ns().unwrap_or(poll.start_ns()));
-    Task {
-        key: TaskKey::Spawned(id),
-        location,
-        parent: None,
-        spawned_ns: Some(spawned),
-        first_ns: spawned,
-        first_state: TaskState::Spawned,
-        terminated_ns: polls.last().and_then(Poll::end_ns),
-        polls,
-        name: None,
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    let terminated_ns = polls.last().and_then(Poll::end_ns);
+    Task { location, terminated_ns, ..Task::planted(TaskKey::Spawned(id), spawned, polls) }
 }
 
 fn main_task(polls: Vec<Poll>) -> Task {

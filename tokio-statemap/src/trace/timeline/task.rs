@@ -63,6 +63,25 @@ impl CarriedWait {
 }
 
 impl Task {
+    /// A task of a test, which was spawned at `first_ns`, and has these polls.
+    #[cfg(test)]
+    pub(crate) fn planted(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Self {
+        Self {
+            key,
+            location: None,
+            name: None,
+            parent: None,
+            spawned_ns: Some(first_ns),
+            first_ns,
+            first_state: TaskState::Spawned,
+            terminated_ns: None,
+            polls,
+            carried_wait: None,
+            waits_since_ns: None,
+            ready_ns: None,
+        }
+    }
+
     /// Iterates over the spans of its row, from [`first_ns`](Self::first_ns) to the right edge
     /// `end_ns`, without gaps between them. A span is empty if two events have the same time.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<TaskState>> + '_ {

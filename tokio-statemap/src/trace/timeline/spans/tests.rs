@@ -17,20 +17,8 @@ use crate::util::random::Random;
 const END_NS: u64 = 400;
 
 fn task(id: u64, first_ns: u64, polls: Vec<Poll>) -> Task {
-    Task {
-        key: TaskKey::Spawned(id),
-        location: Some(SpawnLocation { file: "src/a.rs", line: 3, column: 9 }),
-        name: None,
-        parent: None,
-        spawned_ns: None,
-        first_ns,
-        first_state: TaskState::Spawned,
-        terminated_ns: None,
-        polls,
-        carried_wait: None,
-        waits_since_ns: None,
-        ready_ns: None,
-    }
+    let location = Some(SpawnLocation { file: "src/a.rs", line: 3, column: 9 });
+    Task { location, spawned_ns: None, ..Task::planted(TaskKey::Spawned(id), first_ns, polls) }
 }
 
 fn timeline(tasks: Vec<Task>) -> Timeline {
